@@ -1,0 +1,300 @@
+//! Reading one body: the options and the forms the result can have.
+//!
+//! The loop is in `collector.rs`.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
+
+use bytes::Bytes;
+use http_body::Body;
+
+use crate::collector::{Collector, Finished, Options, Target};
+use crate::content::Content;
+use crate::reserve::{Bounds, EAGER_DEFAULT, eager_bound};
+use crate::{
+    CollectError, CollectStats, Collected, ContentLength, Partial, Prefix, Presized, Progress,
+};
+
+/// Reads a body into one contiguous buffer.
+///
+/// `content_length` is the declared length in bytes, if there is one and it is known
+/// to count what the body delivers. `limit` is the most bytes that are taken,
+/// inclusive. This is the short form of [`Collect`]; where the head of the response is
+/// at hand, [`ResponseExt`](crate::ResponseExt) reads the length from it.
+///
+/// # Errors
+///
+/// A [`CollectError`], with the numbers and with what had arrived.
+///
+/// # Cancel safety
+///
+/// Dropping the future drops the body and frees what was reserved.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use http_body_util::Full;
+/// use presized::collect_presized;
+///
+/// let body = Full::from("hello");
+/// let content = collect_presized(body, Some(5), 1024).await?;
+/// assert_eq!(content, "hello");
+/// # Ok(())
+/// # }
+/// ```
+pub async fn collect_presized<B: Body>(
+    body: B,
+    content_length: Option<u64>,
+    limit: u64,
+) -> Result<Bytes, CollectError<B::Error>> {
+    Collect::new(body, limit).content_length(content_length).bytes().await
+}
+
+/// How to read one body, and the forms to read it into.
+///
+/// Nothing happens until one of the forms is awaited: [`bytes`](Self::bytes),
+/// [`vec`](Self::vec), [`string`](Self::string), [`collected`](Self::collected),
+/// [`into_buf`](Self::into_buf), [`prefix`](Self::prefix), or
+/// [`presized`](Self::presized), which is a body again. All of them run the same loop.
+///
+/// # Errors
+///
+/// The same for every form: a [`CollectError`], with the numbers and with what had
+/// arrived. A declared length above the limit is refused before the body is polled.
+///
+/// # Cancel safety
+///
+/// Dropping the future drops the body at once and frees what was reserved. There is
+/// no timeout in it: wrap the future in that of your runtime.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use http_body_util::Full;
+/// use presized::{Collect, Mismatch};
+///
+/// let collected = Collect::new(Full::from("hello"), 1024)
+///     .mismatch(Mismatch::Reject)
+///     .collected()
+///     .await?;
+/// assert_eq!(collected.content, "hello");
+/// assert_eq!(collected.stats.received, 5);
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing is read until one of the forms is awaited"]
+pub struct Collect<B, F = fn(Progress)> {
+    body: B,
+    options: Options,
+    on_progress: F,
+}
+
+impl<B: Body> Collect<B> {
+    /// Reads `body`, and at most `limit` bytes of it.
+    ///
+    /// The limit is inclusive and counts bytes of content as the body delivers them:
+    /// decoded ones, where a layer below decodes. 0 takes empty bodies only.
+    pub fn new(body: B, limit: u64) -> Self {
+        Self {
+            body,
+            options: Options {
+                bounds: Bounds {
+                    limit,
+                    eager: eager_bound(EAGER_DEFAULT),
+                    addressable: isize::MAX as u64,
+                },
+                content_length: ContentLength::Unknown,
+                mismatch: Mismatch::default(),
+                trailers_announced: false,
+                target: Target::Bytes,
+                prefix: false,
+            },
+            on_progress: |_| {},
+        }
+    }
+}
+
+impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
+    /// The declared length. An exact [size hint](Body::size_hint) of the body outranks
+    /// it. Without one, and without a size hint, the length is unknown.
+    pub fn content_length(mut self, content_length: impl Into<ContentLength>) -> Self {
+        self.options.content_length = content_length.into();
+        self
+    }
+
+    /// Most bytes of memory that are reserved on the word of the peer, before received
+    /// bytes earn more. The default is 16 MiB.
+    ///
+    /// A longer body gets its memory as it comes in: at no time more than the limit,
+    /// and no more than the greater of this and four times the bytes received.
+    pub fn eager(mut self, bytes: usize) -> Self {
+        self.options.bounds.eager = eager_bound(bytes);
+        self
+    }
+
+    /// What it means when the declared length turns out to be wrong.
+    pub fn mismatch(mut self, mismatch: Mismatch) -> Self {
+        self.options.mismatch = mismatch;
+        self
+    }
+
+    /// Whether the head announced trailers (RFC 9110 §6.6.2).
+    ///
+    /// A transport error after the last declared byte does not undo the content, unless
+    /// trailers are still to come: they can hold what validates it.
+    pub fn trailers_announced(mut self, announced: bool) -> Self {
+        self.options.trailers_announced = announced;
+        self
+    }
+
+    /// Calls `on_progress` after every frame with content.
+    pub fn on_progress<G: FnMut(Progress)>(self, on_progress: G) -> Collect<B, G> {
+        Collect { body: self.body, options: self.options, on_progress }
+    }
+
+    /// The content as [`Bytes`].
+    ///
+    /// A body that is one large frame is handed over as it came, without a copy.
+    ///
+    /// # Errors
+    ///
+    /// See [`Collect`].
+    pub async fn bytes(self) -> Result<Bytes, CollectError<B::Error>> {
+        Ok(self.read(Target::Bytes).await?.content.into_bytes())
+    }
+
+    /// The content as a `Vec`, with no more than a quarter of its length unused.
+    ///
+    /// # Errors
+    ///
+    /// See [`Collect`].
+    pub async fn vec(self) -> Result<Vec<u8>, CollectError<B::Error>> {
+        Ok(self.read(Target::Vec).await?.content.into_vec())
+    }
+
+    /// The content as a `String`: validated once, and not copied for it.
+    ///
+    /// # Errors
+    ///
+    /// See [`Collect`]; and [`CollectError::InvalidUtf8`], with the content.
+    pub async fn string(self) -> Result<String, CollectError<B::Error>> {
+        String::from_utf8(self.vec().await?).map_err(|error| CollectError::InvalidUtf8 {
+            valid_up_to: error.utf8_error().valid_up_to(),
+            partial: Partial::from_vec(error.into_bytes()),
+        })
+    }
+
+    /// The content, the trailers, and how the reading went.
+    ///
+    /// # Errors
+    ///
+    /// See [`Collect`].
+    pub async fn collected(self) -> Result<Collected, CollectError<B::Error>> {
+        self.read(Target::Bytes).await.map(Collected::from)
+    }
+
+    /// Appends the content to `buffer`, which takes no allocation where its spare
+    /// capacity is enough.
+    ///
+    /// # Errors
+    ///
+    /// See [`Collect`]. What had arrived is in `buffer` then, and not in the error.
+    ///
+    /// # Cancel safety
+    ///
+    /// What was in `buffer` stays in it, followed by what had arrived. Only a future
+    /// that is leaked leaves it empty.
+    pub async fn into_buf(
+        self,
+        buffer: &mut Vec<u8>,
+    ) -> Result<CollectStats, CollectError<B::Error>> {
+        let Self { body, mut options, mut on_progress } = self;
+        options.target = Target::Lent;
+        let mut body = pin!(body);
+        let mut lent = Lent::new(options, buffer);
+        let finished =
+            poll_fn(|cx| lent.collector.poll(body.as_mut(), cx, &mut on_progress)).await?;
+        lent.collector = Collector::new(options, finished.content);
+        Ok(finished.stats)
+    }
+
+    /// The first bytes of the content, up to the limit, and whether there was more: for
+    /// the body of an error response, which is wanted in a log and not in full.
+    ///
+    /// The limit is where reading stops and never an error. The rest is not read.
+    ///
+    /// # Errors
+    ///
+    /// See [`Collect`].
+    pub async fn prefix(mut self) -> Result<Prefix, CollectError<B::Error>> {
+        self.options.prefix = true;
+        let finished = self.read(Target::Bytes).await?;
+        Ok(Prefix { truncated: finished.truncated, content: finished.content.into_bytes() })
+    }
+
+    /// A body that yields the whole content as one data frame.
+    pub fn presized(self) -> Presized<B, F> {
+        let Self { body, options, on_progress } = self;
+        Presized::with(body, options, on_progress)
+    }
+
+    async fn read(self, target: Target) -> Result<Finished, CollectError<B::Error>> {
+        let Self { body, mut options, mut on_progress } = self;
+        options.target = target;
+        let mut body = pin!(body);
+        let mut collector = Collector::new(options, Content::default());
+        poll_fn(|cx| collector.poll(body.as_mut(), cx, &mut on_progress)).await
+    }
+}
+
+impl<B: fmt::Debug, F> fmt::Debug for Collect<B, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Collect")
+            .field("body", &self.body)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What it means when the length a body was declared to have turns out to be wrong.
+///
+/// It is about [`ContentLength::Exact`]; a [`Hint`](ContentLength::Hint) can never be
+/// wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mismatch {
+    /// A shorter body is an error, since bytes are missing (RFC 9112 §8). A longer one is
+    /// read on up to the limit, since the number then described something else, such as
+    /// the coded form; [`CollectStats::is_longer`] tells.
+    #[default]
+    RejectShorter,
+    /// Both are errors.
+    Reject,
+    /// Neither is an error; [`CollectStats`] tells.
+    Allow,
+}
+
+/// The caller's buffer while it is being filled. It goes back with what has arrived,
+/// however the reading ends.
+struct Lent<'a> {
+    buffer: &'a mut Vec<u8>,
+    collector: Collector,
+}
+
+impl<'a> Lent<'a> {
+    fn new(options: Options, buffer: &'a mut Vec<u8>) -> Self {
+        let content = Content::behind(std::mem::take(buffer));
+        Self { buffer, collector: Collector::new(options, content) }
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        *self.buffer = self.collector.take_content().into_joined();
+    }
+}

@@ -1,0 +1,187 @@
+//! Why a body could not be read, in numbers.
+
+use std::error::Error;
+use std::fmt;
+
+use bytes::Bytes;
+
+use crate::Partial;
+
+/// Why a body could not be read. All sizes are in bytes of content as delivered.
+///
+/// What had arrived can be taken out with [`into_partial`](Self::into_partial).
+/// `E` is the error of the body, and nothing is asked of it; where it is an
+/// [`Error`], it is the [`source`](Error::source).
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CollectError<E> {
+    /// The declared length is above the limit. The body was not polled and nothing
+    /// was allocated.
+    #[non_exhaustive]
+    DeclaredTooLarge {
+        /// What the head or the size hint of the body declared.
+        declared: u64,
+        /// Most bytes the caller takes.
+        limit: u64,
+    },
+    /// More arrived than the limit.
+    #[non_exhaustive]
+    TooLarge {
+        /// Most bytes the caller takes.
+        limit: u64,
+        /// Bytes that had arrived with the frame that went over the limit.
+        received: u64,
+        /// The first `limit` of them.
+        partial: Partial,
+    },
+    /// The body ended before its declared length: bytes are missing.
+    #[non_exhaustive]
+    Incomplete {
+        /// What the head or the size hint of the body declared.
+        declared: u64,
+        /// Bytes that arrived.
+        received: u64,
+        /// Those bytes.
+        partial: Partial,
+    },
+    /// The body went on after its declared length. Only
+    /// [`Mismatch::Reject`](crate::Mismatch::Reject) makes this an error.
+    #[non_exhaustive]
+    Longer {
+        /// What the head or the size hint of the body declared.
+        declared: u64,
+        /// Bytes that had arrived with the frame that went over the declared length.
+        received: u64,
+        /// The bytes before that frame.
+        partial: Partial,
+    },
+    /// The allocator, or the address space, has no room for the bytes that came.
+    #[non_exhaustive]
+    OutOfMemory {
+        /// Size of the reservation that failed.
+        requested: u64,
+        /// Bytes that had arrived.
+        received: u64,
+        /// Those of them that there was memory for.
+        partial: Partial,
+    },
+    /// The body yields frame after frame without a byte of content in them.
+    #[non_exhaustive]
+    Stalled {
+        /// Frames without content in a row.
+        frames: u32,
+        /// Bytes that had arrived before them.
+        received: u64,
+        /// Those bytes.
+        partial: Partial,
+    },
+    /// The content is not UTF-8, and text was asked for.
+    #[non_exhaustive]
+    InvalidUtf8 {
+        /// Bytes at the start that are UTF-8.
+        valid_up_to: usize,
+        /// The whole content.
+        partial: Partial,
+    },
+    /// The body failed: the transport, or a layer between it and the reader.
+    #[non_exhaustive]
+    Body {
+        /// The error of the body.
+        source: E,
+        /// The declared length, exact or hinted, if there was one.
+        declared: Option<u64>,
+        /// Bytes that had arrived.
+        received: u64,
+        /// Those bytes.
+        partial: Partial,
+    },
+}
+
+impl<E> CollectError<E> {
+    /// Whether the limit is what stopped it, before the first byte or later.
+    pub fn is_too_large(&self) -> bool {
+        matches!(self, Self::DeclaredTooLarge { .. } | Self::TooLarge { .. })
+    }
+
+    /// Bytes that had arrived, whether or not they could be kept.
+    pub fn received(&self) -> u64 {
+        match self {
+            Self::DeclaredTooLarge { .. } => 0,
+            Self::InvalidUtf8 { partial, .. } => partial.len() as u64,
+            Self::TooLarge { received, .. }
+            | Self::Incomplete { received, .. }
+            | Self::Longer { received, .. }
+            | Self::OutOfMemory { received, .. }
+            | Self::Stalled { received, .. }
+            | Self::Body { received, .. } => *received,
+        }
+    }
+
+    /// The bytes that had arrived and were kept: the whole beginning of the body, up
+    /// to the failure.
+    ///
+    /// Empty after [`Collect::into_buf`](crate::Collect::into_buf), which leaves them
+    /// in the caller's buffer.
+    pub fn into_partial(self) -> Bytes {
+        match self {
+            Self::DeclaredTooLarge { .. } => Bytes::new(),
+            Self::TooLarge { partial, .. }
+            | Self::Incomplete { partial, .. }
+            | Self::Longer { partial, .. }
+            | Self::OutOfMemory { partial, .. }
+            | Self::Stalled { partial, .. }
+            | Self::InvalidUtf8 { partial, .. }
+            | Self::Body { partial, .. } => partial.into_bytes(),
+        }
+    }
+}
+
+impl<E> fmt::Display for CollectError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DeclaredTooLarge { declared, limit } => {
+                write!(f, "body declares {declared} bytes, over the limit of {limit} bytes")
+            }
+            Self::TooLarge { limit, received, .. } => {
+                write!(f, "body is over the limit of {limit} bytes: {received} bytes received")
+            }
+            Self::Incomplete { declared, received, .. } => {
+                write!(f, "body ended early: {received} of {declared} declared bytes received")
+            }
+            Self::Longer { declared, received, .. } => {
+                write!(
+                    f,
+                    "body is longer than declared: {received} bytes received, {declared} declared"
+                )
+            }
+            Self::OutOfMemory { requested, received, .. } => {
+                write!(f, "no memory for {requested} bytes of body: {received} bytes received")
+            }
+            Self::Stalled { frames, received, .. } => {
+                write!(
+                    f,
+                    "body makes no progress: {frames} empty frames in a row after {received} bytes"
+                )
+            }
+            Self::InvalidUtf8 { valid_up_to, partial } => {
+                let received = partial.len();
+                write!(f, "body is not UTF-8 from byte {valid_up_to} of {received}")
+            }
+            Self::Body { declared: Some(declared), received, .. } => {
+                write!(f, "body failed: {received} of {declared} declared bytes received")
+            }
+            Self::Body { declared: None, received, .. } => {
+                write!(f, "body failed: {received} bytes received")
+            }
+        }
+    }
+}
+
+impl<E: Error + 'static> Error for CollectError<E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Body { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

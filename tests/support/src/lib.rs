@@ -1,0 +1,5 @@
+//! What the tests, benchmarks and the quick start of presized share.
+
+pub mod ledger;
+pub mod mock;
+pub mod usage;

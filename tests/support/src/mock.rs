@@ -1,0 +1,113 @@
+//! Bodies made of a list of frames.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http_body::{Body, Frame, SizeHint};
+
+/// One step of a [`Mock`].
+#[derive(Debug)]
+pub enum Step {
+    /// A data frame.
+    Data(Bytes),
+    /// A trailers frame.
+    Trailers(HeaderMap),
+    /// The body fails.
+    Fail(&'static str),
+    /// Once not ready, and woken at once.
+    Wait,
+    /// Never ready again, and never woken.
+    Hang,
+}
+
+/// The error of a [`Mock`].
+#[derive(Debug, PartialEq, Eq)]
+pub struct MockError(pub &'static str);
+
+impl std::fmt::Display for MockError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for MockError {}
+
+/// A body that yields the listed steps, then its end.
+#[derive(Debug, Default)]
+pub struct Mock {
+    steps: VecDeque<Step>,
+    hint: SizeHint,
+    end_stream: bool,
+}
+
+impl Mock {
+    /// A body of these steps, with nothing said about its length.
+    pub fn new(steps: impl IntoIterator<Item = Step>) -> Self {
+        Self { steps: steps.into_iter().collect(), ..Self::default() }
+    }
+
+    /// A body of these data frames.
+    pub fn of<T: AsRef<[u8]>>(frames: impl IntoIterator<Item = T>) -> Self {
+        Self::new(
+            frames.into_iter().map(|frame| Step::Data(Bytes::copy_from_slice(frame.as_ref()))),
+        )
+    }
+
+    /// Claims this size, whatever the steps are.
+    pub fn hint(mut self, lower: u64, upper: Option<u64>) -> Self {
+        let mut hint = SizeHint::new();
+        hint.set_lower(lower);
+        if let Some(upper) = upper {
+            hint.set_upper(upper);
+        }
+        self.hint = hint;
+        self
+    }
+
+    /// Claims exactly this size, whatever the steps are.
+    pub fn exact(self, length: u64) -> Self {
+        self.hint(length, Some(length))
+    }
+
+    /// Claims to be at its end from the start, whatever the steps are.
+    pub fn end_stream(mut self) -> Self {
+        self.end_stream = true;
+        self
+    }
+}
+
+impl Body for Mock {
+    type Data = Bytes;
+    type Error = MockError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, MockError>>> {
+        match self.steps.pop_front() {
+            None => Poll::Ready(None),
+            Some(Step::Data(data)) => Poll::Ready(Some(Ok(Frame::data(data)))),
+            Some(Step::Trailers(trailers)) => Poll::Ready(Some(Ok(Frame::trailers(trailers)))),
+            Some(Step::Fail(why)) => Poll::Ready(Some(Err(MockError(why)))),
+            Some(Step::Wait) => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            Some(Step::Hang) => {
+                self.steps.push_front(Step::Hang);
+                Poll::Pending
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.end_stream
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.hint
+    }
+}
