@@ -39,7 +39,7 @@ use crate::{
 /// use http_body_util::Full;
 /// use presized::collect_presized;
 ///
-/// let body = Full::from("hello");
+/// let body = Full::<bytes::Bytes>::from("hello");
 /// let content = collect_presized(body, Some(5), 1024).await?;
 /// assert_eq!(content, "hello");
 /// # Ok(())
@@ -78,7 +78,7 @@ pub async fn collect_presized<B: Body>(
 /// use http_body_util::Full;
 /// use presized::{Collect, Mismatch};
 ///
-/// let collected = Collect::new(Full::from("hello"), 1024)
+/// let collected = Collect::new(Full::<bytes::Bytes>::from("hello"), 1024)
 ///     .mismatch(Mismatch::Reject)
 ///     .collected()
 ///     .await?;

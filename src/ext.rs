@@ -29,7 +29,7 @@ pub trait ResponseExt: Sized {
     /// use http_body_util::Full;
     /// use presized::ResponseExt;
     ///
-    /// let response = Response::new(Full::from("hello"));
+    /// let response = Response::new(Full::<bytes::Bytes>::from("hello"));
     /// let text = response.collect_presized(&Method::GET, 1024).string().await?;
     /// assert_eq!(text, "hello");
     /// # Ok(())

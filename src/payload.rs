@@ -29,7 +29,7 @@ use crate::{CollectError, ResponseExt};
 /// use http::Response;
 /// use http_body_util::Full;
 ///
-/// let response = Response::new(Full::from("binary"));
+/// let response = Response::new(Full::<bytes::Bytes>::from("binary"));
 /// assert_eq!(presized::payload::blob(response, 1 << 20).await?, "binary");
 /// # Ok(())
 /// # }

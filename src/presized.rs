@@ -28,7 +28,7 @@ use crate::{Collect, CollectError, Collected, Progress};
 /// use http_body_util::{BodyExt, Full};
 /// use presized::Presized;
 ///
-/// let body = Presized::new(Full::from("hello"), 1024);
+/// let body = Presized::new(Full::<bytes::Bytes>::from("hello"), 1024);
 /// assert_eq!(body.collect().await?.to_bytes(), "hello");
 /// # Ok(())
 /// # }
