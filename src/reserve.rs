@@ -99,3 +99,218 @@ const APPEND_FROM: u64 = 32 << 10;
 /// A further block is this part of what was received: the most that can be unused
 /// when the body ends.
 const APPEND_SHARE: u64 = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::Step::{Append, Grow};
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+    const GIB: u64 = 1 << 30;
+    const NO_LIMIT: u64 = u64::MAX;
+
+    fn bounds(limit: u64, eager: u64) -> Bounds {
+        Bounds { limit, eager, addressable: isize::MAX as u64 }
+    }
+
+    #[test]
+    fn memory_is_earned() {
+        let table = [
+            // limit, eager, received, earned
+            (NO_LIMIT, 16 * MIB, 0, 16 * MIB),
+            (NO_LIMIT, 16 * MIB, 1, 16 * MIB),
+            (NO_LIMIT, 16 * MIB, 4 * MIB, 16 * MIB),
+            (NO_LIMIT, 16 * MIB, 4 * MIB + 1, 16 * MIB + 4),
+            (NO_LIMIT, 16 * MIB, 16 * MIB, 64 * MIB),
+            (NO_LIMIT, 0, 0, 0),
+            (NO_LIMIT, 0, 1, 4),
+            (NO_LIMIT, u64::MAX, 1, u64::MAX),
+            (NO_LIMIT, 0, u64::MAX, u64::MAX),
+            (NO_LIMIT, 0, u64::MAX / 4 + 1, u64::MAX),
+            (MIB, 16 * MIB, 1, MIB),
+            (20 * MIB, 16 * MIB, 6 * MIB, 20 * MIB),
+            (0, 16 * MIB, 0, 0),
+        ];
+        for (limit, eager, received, earned) in table {
+            assert_eq!(bounds(limit, eager).earned(received), earned, "{limit} {eager} {received}");
+        }
+    }
+
+    #[test]
+    fn known_length_is_reserved_exactly() {
+        let table = [
+            // limit, eager, length, held, received, step
+            (NO_LIMIT, 16 * MIB, 1, 0, 1, Grow(1)),
+            (NO_LIMIT, 16 * MIB, 4096, 0, 1, Grow(4096)),
+            (NO_LIMIT, 16 * MIB, 12 << 20, 0, 8192, Grow(12 << 20)),
+            (NO_LIMIT, 16 * MIB, 16 << 20, 0, 1, Grow(16 << 20)),
+            // One byte above the eager bound is not given on trust.
+            (NO_LIMIT, 16 * MIB, (16 << 20) + 1, 0, 1, Grow(16 << 20)),
+            // The frame that does not fit has earned the exact length.
+            (NO_LIMIT, 16 * MIB, 64 << 20, 16 * MIB, 16 * MIB + 1, Grow(64 << 20)),
+            (NO_LIMIT, 16 * MIB, 100 << 20, 16 * MIB, 16 * MIB + 1, Grow((64 << 20) + 4)),
+            (NO_LIMIT, 16 * MIB, 100 << 20, 64 * MIB + 4, 64 * MIB + 5, Grow(100 << 20)),
+            // A large first frame earns too.
+            (NO_LIMIT, 0, 1 << 20, 0, 1000, Grow(4000)),
+            (NO_LIMIT, 0, 1 << 20, 0, 1 << 18, Grow(1 << 20)),
+            // The whole length never passes the limit.
+            (MIB, 16 * MIB, 1 << 20, 0, 1, Grow(1 << 20)),
+            // A prefix of a longer body does not either.
+            (100, 16 * MIB, 1 << 40, 0, 1, Grow(100)),
+            // The largest number a head can hold.
+            (NO_LIMIT, 16 * MIB, u64::MAX, 0, 1, Grow(16 << 20)),
+        ];
+        for (limit, eager, length, held, received, step) in table {
+            let found = bounds(limit, eager).next(Some(length), held, received);
+            assert_eq!(found, Ok(step), "{limit} {eager} {length} {held} {received}");
+        }
+    }
+
+    #[test]
+    fn unknown_length_doubles_then_appends() {
+        let table = [
+            // limit, held, received, step
+            (NO_LIMIT, 0, 1, Grow(1)),
+            (NO_LIMIT, 0, 400 * KIB, Grow(400 << 10)),
+            (NO_LIMIT, 1, 2, Grow(2)),
+            (NO_LIMIT, 8 * KIB, 9 * KIB, Grow(16 << 10)),
+            (NO_LIMIT, 8 * KIB, 40 * KIB, Grow(40 << 10)),
+            (NO_LIMIT, 32 * KIB - 1, 32 * KIB, Grow((64 << 10) - 2)),
+            (NO_LIMIT, 32 * KIB, 32 * KIB + 1, Append(32 << 10)),
+            (NO_LIMIT, 64 * KIB, 164 * KIB, Append(100 << 10)),
+            (NO_LIMIT, MIB, MIB + 1, Append(32 << 10)),
+            (NO_LIMIT, 32 * MIB, 32 * MIB + 8, Append(1 << 20)),
+            // Clamped to the limit.
+            (10, 8, 9, Grow(10)),
+            (40 * KIB, 32 * KIB, 33 * KIB, Append(8 << 10)),
+        ];
+        for (limit, held, received, step) in table {
+            assert_eq!(
+                bounds(limit, 16 * MIB).next(None, held, received),
+                Ok(step),
+                "{limit} {held} {received}"
+            );
+        }
+    }
+
+    #[test]
+    fn outgrown_length_is_an_unknown_one() {
+        let bounds = bounds(NO_LIMIT, 16 * MIB);
+        assert_eq!(bounds.next(Some(10), 10, 11), Ok(Grow(20)));
+        assert_eq!(bounds.next(Some(MIB), MIB, MIB + 1), Ok(Append(32 << 10)));
+    }
+
+    #[test]
+    fn no_eager_bound_still_takes_what_comes() {
+        let bounds = bounds(NO_LIMIT, 0);
+        assert_eq!(bounds.next(None, 0, 3), Ok(Grow(3)));
+        // Twice what is held is within four times what was received.
+        assert_eq!(bounds.next(None, 3, 4), Ok(Grow(6)));
+    }
+
+    #[test]
+    fn on_32_bit_targets() {
+        let max = i32::MAX as u64;
+        let bounds = Bounds { limit: 10 * GIB, eager: 16 * MIB, addressable: max };
+        let table = [
+            // expected, held, received, outcome
+            (Some(5 * GIB), 0, 1, Ok(Grow(16 << 20))),
+            (Some(5 * GIB), 16 * MIB, GIB, Ok(Grow(i32::MAX as usize))),
+            (Some(5 * GIB), max, max + 1, Err(max + 1)),
+            (None, max - 1, max, Ok(Append(1))),
+            (None, max, max + 1, Err(max + 1)),
+            (None, 0, u64::MAX, Err(u64::MAX)),
+        ];
+        for (expected, held, received, outcome) in table {
+            assert_eq!(
+                bounds.next(expected, held, received),
+                outcome,
+                "{expected:?} {held} {received}"
+            );
+        }
+    }
+
+    /// Every combination of the values at which something can change.
+    #[test]
+    fn no_step_is_too_small_or_unearned() {
+        let sizes = [
+            0,
+            1,
+            2,
+            3,
+            4,
+            5,
+            4095,
+            4096,
+            32_767,
+            32_768,
+            32_769,
+            MIB - 1,
+            MIB,
+            MIB + 1,
+            16 * MIB,
+            16 * MIB + 1,
+            64 * MIB,
+            i32::MAX as u64,
+            GIB * 5,
+            u64::MAX / 4,
+            isize::MAX as u64,
+            u64::MAX - 1,
+            u64::MAX,
+        ];
+        let mut steps = 0;
+        for limit in sizes {
+            for eager in sizes {
+                for addressable in [i32::MAX as u64, isize::MAX as u64] {
+                    let bounds = Bounds { limit, eager, addressable };
+                    for received in sizes.into_iter().filter(|&r| r > 0 && r <= limit) {
+                        for held in sizes.into_iter().filter(|&h| h < received) {
+                            for expected in sizes.map(Some).into_iter().chain([None]) {
+                                let what = format!("{bounds:?} {expected:?} {held} {received}");
+                                steps += 1;
+                                let capacity = match bounds.next(expected, held, received) {
+                                    Ok(Grow(capacity)) => capacity as u64,
+                                    Ok(Append(block)) => held + block as u64,
+                                    Err(requested) => {
+                                        assert_eq!(requested, received, "{what}");
+                                        assert!(received > addressable, "{what}");
+                                        continue;
+                                    }
+                                };
+                                assert!(capacity >= received, "{what}");
+                                assert!(capacity <= limit, "{what}");
+                                assert!(capacity <= addressable, "{what}");
+                                assert!(
+                                    capacity <= eager.max(received.saturating_mul(4)),
+                                    "{what}"
+                                );
+                                if let Some(length) = expected.filter(|&length| length >= received)
+                                {
+                                    assert!(capacity <= length, "{what}");
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(steps > 100_000, "{steps}");
+    }
+
+    #[test]
+    fn slack_is_more_than_a_quarter() {
+        let table = [
+            (0, 0, false),
+            (0, 1, true),
+            (3, 4, true),
+            (4, 5, false),
+            (4, 6, true),
+            (100, 125, false),
+            (100, 126, true),
+        ];
+        for (len, capacity, slack) in table {
+            assert_eq!(is_slack(len, capacity), slack, "{len} {capacity}");
+        }
+    }
+}

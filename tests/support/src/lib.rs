@@ -1,5 +1,10 @@
 //! What the tests, benchmarks and the quick start of presized share.
 
+pub mod client;
 pub mod ledger;
 pub mod mock;
+pub mod pattern;
+pub mod process;
+pub mod server;
+pub mod table;
 pub mod usage;

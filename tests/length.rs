@@ -1,0 +1,274 @@
+//! What a declared length does to the reading of a body.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Response};
+use presized::{Collect, CollectError, ContentLength, Mismatch, ResponseExt, collect_presized};
+use presized_support::mock::{Mock, Step};
+
+fn response(fields: &[(&'static str, &'static [u8])], body: Mock) -> Response<Mock> {
+    let mut response = Response::new(body);
+    for &(name, value) in fields {
+        response.headers_mut().append(name, HeaderValue::from_bytes(value).unwrap());
+    }
+    response
+}
+
+#[tokio::test]
+async fn signed_number_is_no_length() {
+    for value in [&b"+5"[..], b"-1", b"-0"] {
+        let response = response(&[("content-length", value)], Mock::of(["hello"]));
+        let read = response.collect_presized(&Method::GET, 10).collected().await.unwrap();
+        assert_eq!(read.content, "hello");
+        assert_eq!(read.stats.content_length, ContentLength::Invalid);
+    }
+}
+
+#[tokio::test]
+async fn empty_value_is_not_zero() {
+    let response = response(&[("content-length", b"")], Mock::of(["abc"]));
+    let read = response
+        .collect_presized(&Method::GET, 10)
+        .mismatch(Mismatch::Reject)
+        .bytes()
+        .await
+        .unwrap();
+    assert_eq!(read, "abc");
+}
+
+#[tokio::test]
+async fn identical_repeats_are_one_length() {
+    let spellings: [&[(&str, &[u8])]; 3] = [
+        &[("content-length", b"3"), ("content-length", b"3")],
+        &[("content-length", b"3,3")],
+        &[("content-length", b"3 , 3")],
+    ];
+    for fields in spellings {
+        let response = response(fields, Mock::of(["hey"]));
+        let read = response.collect_presized(&Method::GET, 10).collected().await.unwrap();
+        assert_eq!(read.content, "hey");
+        assert_eq!(read.stats.content_length, ContentLength::Exact(3));
+    }
+}
+
+#[tokio::test]
+async fn transfer_encoding_overrides_the_length() {
+    let fields: &[(&str, &[u8])] = &[("content-length", b"3"), ("transfer-encoding", b"chunked")];
+    for mismatch in [Mismatch::RejectShorter, Mismatch::Reject, Mismatch::Allow] {
+        let response = response(fields, Mock::of(["hello"]));
+        let read = response.collect_presized(&Method::GET, 10).mismatch(mismatch).collected().await;
+        let read = read.unwrap();
+        assert_eq!(read.content, "hello");
+        assert_eq!(read.stats.content_length, ContentLength::Unknown);
+    }
+}
+
+#[tokio::test]
+async fn head_has_no_content_whatever_its_length_says() {
+    // Would hang if the end of the body were awaited.
+    let body = Mock::new([Step::Hang]).exact(0).end_stream();
+    let response = response(&[("content-length", b"3501")], body);
+    assert_eq!(response.collect_presized(&Method::HEAD, 10).bytes().await.unwrap(), "");
+
+    // The caller passed the field himself; the body knows better.
+    let body = Mock::new([Step::Hang]).exact(0).end_stream();
+    assert_eq!(collect_presized(body, Some(3501), 10_000).await.unwrap(), "");
+}
+
+#[tokio::test]
+async fn statuses_without_content_are_empty() {
+    for status in [204, 304] {
+        let mut response = response(&[("content-length", b"5")], Mock::default());
+        *response.status_mut() = status.try_into().unwrap();
+        let read = response.collect_presized(&Method::GET, 10).collected().await.unwrap();
+        assert_eq!(read.content, "");
+        assert_eq!(read.stats.content_length, ContentLength::Exact(0));
+    }
+}
+
+#[tokio::test]
+async fn size_hint_outranks_the_header() {
+    let read = Collect::new(Mock::of(["hello"]).exact(5), 10)
+        .content_length(Some(3))
+        .mismatch(Mismatch::Reject)
+        .collected()
+        .await
+        .unwrap();
+    assert_eq!(read.stats.content_length, ContentLength::Exact(5));
+
+    let error = Collect::new(Mock::of(["hello"]).exact(7), 10)
+        .content_length(Some(5))
+        .bytes()
+        .await
+        .unwrap_err();
+    assert!(matches!(error, CollectError::Incomplete { declared: 7, received: 5, .. }), "{error}");
+}
+
+#[tokio::test]
+async fn lower_bound_is_a_hint() {
+    for lower in [1, 5, 9] {
+        let body = Mock::of(["hello"]).hint(lower, None);
+        let read = Collect::new(body, 10).mismatch(Mismatch::Reject).collected().await.unwrap();
+        assert_eq!(read.content, "hello");
+        assert_eq!(read.stats.content_length, ContentLength::Hint(lower));
+    }
+}
+
+#[tokio::test]
+async fn fewer_bytes_than_declared_are_incomplete() {
+    for (frames, received) in [(&["12345"][..], 5), (&["1", "2", "", "3"], 3), (&[], 0)] {
+        let error = collect_presized(Mock::of(frames), Some(10), 100).await.unwrap_err();
+        assert!(
+            matches!(error, CollectError::Incomplete { declared: 10, received: n, .. } if n == received),
+            "{error}"
+        );
+        assert_eq!(error.into_partial(), frames.concat());
+    }
+}
+
+#[tokio::test]
+async fn one_byte_short_of_a_mebibyte_is_incomplete() {
+    let frame = Bytes::from(vec![b'x'; (1 << 20) - 1]);
+    let body = Mock::new([Step::Data(frame.clone())]);
+    let error = collect_presized(body, Some(1 << 20), u64::MAX).await.unwrap_err();
+    assert!(
+        matches!(error, CollectError::Incomplete { declared: 1_048_576, received: 1_048_575, .. }),
+        "{error}"
+    );
+    assert_eq!(error.into_partial(), frame);
+}
+
+#[tokio::test]
+async fn mismatch_decides_what_a_shorter_body_is() {
+    let read = |mismatch| {
+        Collect::new(Mock::of(["12345"]), 100)
+            .content_length(Some(10))
+            .mismatch(mismatch)
+            .collected()
+    };
+    let allowed = read(Mismatch::Allow).await.unwrap();
+    assert_eq!(allowed.content, "12345");
+    assert!(allowed.stats.is_shorter() && !allowed.stats.is_longer());
+    for mismatch in [Mismatch::RejectShorter, Mismatch::Reject] {
+        let error = read(mismatch).await.unwrap_err();
+        assert!(matches!(error, CollectError::Incomplete { declared: 10, received: 5, .. }));
+    }
+}
+
+#[tokio::test]
+async fn mismatch_decides_what_a_longer_body_is() {
+    let read = |mismatch| {
+        Collect::new(Mock::of(["1", "1111"]), 100)
+            .content_length(Some(1))
+            .mismatch(mismatch)
+            .collected()
+    };
+    for mismatch in [Mismatch::RejectShorter, Mismatch::Allow] {
+        let read = read(mismatch).await.unwrap();
+        assert_eq!(read.content, "11111");
+        assert!(read.stats.is_longer() && !read.stats.is_shorter());
+    }
+    let error = read(Mismatch::Reject).await.unwrap_err();
+    assert!(matches!(error, CollectError::Longer { declared: 1, received: 5, .. }), "{error}");
+    assert_eq!(error.into_partial(), "1");
+}
+
+#[tokio::test]
+async fn longer_body_stops_at_the_limit() {
+    let error = collect_presized(Mock::of(["1", "1111"]), Some(1), 4).await.unwrap_err();
+    assert!(matches!(error, CollectError::TooLarge { limit: 4, received: 5, .. }), "{error}");
+}
+
+#[tokio::test]
+async fn coded_length_is_not_held_against_the_decoded_body() {
+    let coded = |body, limit, coding| {
+        response(&[("content-length", b"3"), ("content-encoding", coding)], body)
+            .collect_presized(&Method::GET, limit)
+            .mismatch(Mismatch::Reject)
+            .collected()
+    };
+    let thirty_five = || Mock::of(["0123456789"; 3].into_iter().chain(["01234"]));
+
+    let read = coded(thirty_five(), 35, b"gzip").await.unwrap();
+    assert_eq!(read.content, "01234567890123456789012345678901234");
+    assert_eq!(read.stats.content_length, ContentLength::Hint(3));
+    assert!(!read.stats.is_longer());
+
+    // The decoded bytes are what the limit counts.
+    let error = coded(thirty_five(), 34, b"gzip").await.unwrap_err();
+    assert!(matches!(error, CollectError::TooLarge { limit: 34, received: 35, .. }), "{error}");
+
+    // Shorter than the coded form is no error either.
+    assert_eq!(coded(Mock::of(["ab"]), 34, b"gzip").await.unwrap().content, "ab");
+
+    // A coded length above the limit says nothing about the decoded one.
+    assert_eq!(coded(Mock::of(["ab"]), 2, b"br").await.unwrap().content, "ab");
+
+    let error = coded(thirty_five(), 35, b"identity").await.unwrap_err();
+    assert!(matches!(error, CollectError::Longer { declared: 3, .. }), "{error}");
+}
+
+#[tokio::test]
+async fn trailers_come_after_the_last_byte() {
+    let mut trailers = HeaderMap::new();
+    trailers.insert("x-sum", HeaderValue::from_static("1"));
+    let body = Mock::new([
+        Step::Data(Bytes::from_static(b"hello")),
+        Step::Wait,
+        Step::Trailers(trailers.clone()),
+    ]);
+    let read = Collect::new(body, 5).content_length(Some(5)).collected().await.unwrap();
+    assert_eq!(read.content, "hello");
+    assert_eq!(read.trailers, Some(trailers));
+}
+
+#[tokio::test]
+async fn first_of_several_trailer_sections_is_kept() {
+    let trailers = |value| HeaderMap::from_iter([("x-sum".parse().unwrap(), value)]);
+    let body = Mock::new([
+        Step::Data(Bytes::from_static(b"he")),
+        Step::Trailers(trailers(HeaderValue::from_static("1"))),
+        Step::Data(Bytes::from_static(b"llo")),
+        Step::Trailers(trailers(HeaderValue::from_static("2"))),
+    ]);
+    let read = Collect::new(body, 5).collected().await.unwrap();
+    assert_eq!(read.content, "hello");
+    assert_eq!(read.trailers.unwrap()["x-sum"], "1");
+}
+
+#[tokio::test]
+async fn no_bytes_after_a_complete_length_can_undo_it() {
+    let body = || Mock::new([Step::Data(Bytes::from_static(b"hello")), Step::Fail("reset")]);
+    let complete = Collect::new(body(), 10).content_length(Some(5));
+    assert_eq!(complete.bytes().await.unwrap(), "hello");
+
+    // Trailers that validate the content are still to come.
+    let announced = Collect::new(body(), 10).content_length(Some(5)).trailers_announced(true);
+    let error = announced.bytes().await.unwrap_err();
+    assert!(matches!(error, CollectError::Body { declared: Some(5), received: 5, .. }), "{error}");
+
+    // A hint and no length at all cannot tell that it is complete.
+    let hinted = Collect::new(body(), 10).content_length(ContentLength::Hint(5));
+    assert!(hinted.bytes().await.is_err());
+    assert!(Collect::new(body(), 10).bytes().await.is_err());
+}
+
+#[tokio::test]
+async fn announced_trailers_that_came_are_all_there_is_to_come() {
+    let body = Mock::new([
+        Step::Data(Bytes::from_static(b"hello")),
+        Step::Trailers(HeaderMap::new()),
+        Step::Fail("reset"),
+    ]);
+    let mut response = response(&[("content-length", b"5"), ("trailer", b"x-sum")], body);
+    *response.status_mut() = http::StatusCode::OK;
+    let read = response.collect_presized(&Method::GET, 10).collected().await.unwrap();
+    assert_eq!((read.content, read.trailers), ("hello".into(), Some(HeaderMap::new())));
+}
+
+#[tokio::test]
+async fn trailer_field_announces_trailers() {
+    let body = Mock::new([Step::Data(Bytes::from_static(b"hello")), Step::Fail("reset")]);
+    let response = response(&[("content-length", b"5"), ("trailer", b"x-sum")], body);
+    let error = response.collect_presized(&Method::GET, 10).bytes().await.unwrap_err();
+    assert!(matches!(error, CollectError::Body { .. }), "{error}");
+}

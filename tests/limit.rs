@@ -1,0 +1,211 @@
+//! The limit, and everything a peer can try to get round it.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use http_body::{Body, Frame, SizeHint};
+use presized::{Collect, CollectError, ContentLength, Mismatch, collect_presized};
+use presized_support::mock::{Mock, Step};
+
+/// Must not be polled.
+struct Untouchable(SizeHint);
+
+impl Body for Untouchable {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        panic!("polled")
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0
+    }
+}
+
+#[tokio::test]
+async fn limit_is_inclusive() {
+    let table: &[(u64, &[&str], bool)] = &[
+        (5, &["hello"], true),
+        (5, &["hel", "lo"], true),
+        (5, &["hello", ""], true),
+        (5, &["hello", "!"], false),
+        (5, &["hello!"], false),
+        (0, &[], true),
+        (0, &["", ""], true),
+        (0, &["!"], false),
+        (usize::MAX as u64, &["hello"], true),
+        (u64::MAX, &["hello"], true),
+    ];
+    for &(limit, frames, fits) in table {
+        for declared in [None, Some(frames.concat().len() as u64)] {
+            let read = collect_presized(Mock::of(frames), declared, limit).await;
+            match read {
+                Ok(content) => assert!(fits && content == frames.concat(), "{limit} {frames:?}"),
+                Err(error) => assert!(!fits && error.is_too_large(), "{limit} {frames:?} {error}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn over_the_limit_the_first_bytes_are_kept() {
+    let error = collect_presized(Mock::of(["hel", "lo, world"]), None, 5).await.unwrap_err();
+    assert!(matches!(error, CollectError::TooLarge { limit: 5, received: 12, .. }), "{error}");
+    assert_eq!(error.received(), 12);
+    assert_eq!(error.into_partial(), "hello");
+}
+
+#[tokio::test]
+async fn declared_over_the_limit_is_refused_before_the_first_poll() {
+    let tib = 1_099_511_627_776;
+    let unknown = SizeHint::default();
+    let mut at_least = SizeHint::default();
+    at_least.set_lower(tib);
+    let table = [
+        (unknown, ContentLength::Exact(tib)),
+        (SizeHint::with_exact(tib), ContentLength::Unknown),
+        (SizeHint::with_exact(tib), ContentLength::Exact(5)),
+        (at_least, ContentLength::Unknown),
+        (at_least, ContentLength::Invalid),
+        (at_least, ContentLength::Hint(5)),
+        (at_least, ContentLength::Exact(5)),
+    ];
+    for (hint, length) in table {
+        for mismatch in [Mismatch::RejectShorter, Mismatch::Reject, Mismatch::Allow] {
+            let error = Collect::new(Untouchable(hint), 10_000_000)
+                .content_length(length)
+                .mismatch(mismatch)
+                .bytes()
+                .await
+                .unwrap_err();
+            assert!(
+                matches!(error, CollectError::DeclaredTooLarge { declared, limit: 10_000_000 , ..} if declared == tib),
+                "{length:?} {error}"
+            );
+            assert_eq!(error.into_partial(), "");
+        }
+    }
+}
+
+#[tokio::test]
+async fn one_byte_over_the_limit_is_refused() {
+    assert!(collect_presized(Mock::of(["hello"]), Some(5), 5).await.is_ok());
+    let error = collect_presized(Untouchable(SizeHint::new()), Some(6), 5).await.unwrap_err();
+    assert!(matches!(error, CollectError::DeclaredTooLarge { declared: 6, limit: 5, .. }));
+}
+
+#[tokio::test]
+async fn largest_numbers_neither_panic_nor_abort() {
+    for declared in
+        [u64::MAX, u64::MAX - 1, 1 << 63, i64::MAX as u64, 1 << 62, 9_000_000_000_000_000_000]
+    {
+        for eager in [0, 1, 16 << 20] {
+            let error = Collect::new(Mock::of(["hello"]), u64::MAX)
+                .content_length(Some(declared))
+                .eager(eager)
+                .bytes()
+                .await
+                .unwrap_err();
+            assert!(
+                matches!(error, CollectError::Incomplete { declared: d, received: 5, .. } if d == declared),
+                "{error}"
+            );
+            assert_eq!(error.into_partial(), "hello");
+        }
+        let error = collect_presized(Mock::default(), Some(declared), u64::MAX).await.unwrap_err();
+        assert!(matches!(error, CollectError::Incomplete { received: 0, .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn unbounded_trust_is_refused_by_the_allocator_and_not_by_an_abort() {
+    for declared in [u64::MAX, 1 << 63, i64::MAX as u64] {
+        let error = Collect::new(Mock::of(["hello"]), u64::MAX)
+            .content_length(Some(declared))
+            .eager(usize::MAX)
+            .bytes()
+            .await
+            .unwrap_err();
+        assert!(matches!(error, CollectError::OutOfMemory { received: 5, .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn lower_bounds_that_lie_neither_panic_nor_allocate() {
+    for lower in [u64::MAX - 6, u64::MAX, 1 << 62] {
+        let body = Mock::of(["hello ", "world"]).hint(lower, None);
+        assert_eq!(Collect::new(body, u64::MAX).bytes().await.unwrap(), "hello world");
+    }
+}
+
+/// Says that it has more than it has.
+#[derive(Debug)]
+struct Liar(usize);
+
+impl Buf for Liar {
+    fn remaining(&self) -> usize {
+        self.0
+    }
+
+    fn chunk(&self) -> &[u8] {
+        b""
+    }
+
+    fn advance(&mut self, _: usize) {}
+}
+
+#[tokio::test]
+async fn data_that_overstates_its_length_ends_in_an_error() {
+    for remaining in [usize::MAX, usize::MAX / 2 + 1] {
+        let frames = [Frame::data(Liar(remaining))].map(Ok::<_, std::convert::Infallible>);
+        let body = http_body_util::StreamBody::new(futures_util::stream::iter(frames));
+        let error = Collect::new(body, u64::MAX).vec().await.unwrap_err();
+        assert!(matches!(error, CollectError::OutOfMemory { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn flood_of_empty_frames_ends() {
+    let endless = std::iter::repeat_with(|| Step::Data(Bytes::new())).take(1_000_000);
+    let body = Mock::new([Step::Data(Bytes::from_static(b"hello"))].into_iter().chain(endless));
+    let error = collect_presized(body, None, 10).await.unwrap_err();
+    assert!(matches!(error, CollectError::Stalled { received: 5, .. }), "{error}");
+    assert_eq!(error.into_partial(), "hello");
+}
+
+#[tokio::test]
+async fn flood_of_trailers_ends() {
+    let body =
+        Mock::new(std::iter::repeat_with(|| Step::Trailers(Default::default())).take(1_000_000));
+    let error = collect_presized(body, None, 10).await.unwrap_err();
+    assert!(matches!(error, CollectError::Stalled { .. }), "{error}");
+}
+
+#[test]
+fn flood_of_empty_frames_gives_way() {
+    let empty = std::iter::repeat_with(|| Step::Data(Bytes::new())).take(1000);
+    let body = Mock::new(empty.chain([Step::Data(Bytes::from_static(b"x"))]));
+    let mut read = pin!(collect_presized(body, None, 10));
+    let mut cx = Context::from_waker(std::task::Waker::noop());
+    let mut polls = 1;
+    let content = loop {
+        match read.as_mut().poll(&mut cx) {
+            Poll::Ready(content) => break content.unwrap(),
+            Poll::Pending => polls += 1,
+        }
+    };
+    assert_eq!(content, "x");
+    assert!(polls > 10, "1000 empty frames were taken in {polls} polls");
+}
+
+#[tokio::test]
+async fn empty_frames_between_data_are_no_flood() {
+    let frames = (0..20_000).map(|i| if i % 100 == 0 { "x" } else { "" });
+    assert_eq!(collect_presized(Mock::of(frames), None, 1000).await.unwrap().len(), 200);
+}

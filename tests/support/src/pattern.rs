@@ -1,0 +1,112 @@
+//! The content that the servers send: made once, sent without a copy, quick to check.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::LazyLock;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+
+/// A body whose content depends on its length alone.
+///
+/// Its frames are slices of static memory, so that sending them takes no allocation
+/// and whoever keeps one keeps nothing else alive.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    position: u64,
+    length: u64,
+    frame: usize,
+    says_length: bool,
+}
+
+impl Pattern {
+    /// Content of `length` bytes, in frames of 64 KiB, that says how long it is.
+    pub fn of(length: u64) -> Self {
+        Self { position: 0, length, frame: 64 << 10, says_length: true }
+    }
+
+    /// The same in frames of `bytes`, at most [`FRAME_MAX`] of them.
+    pub fn in_frames_of(mut self, bytes: usize) -> Self {
+        assert!((1..=FRAME_MAX).contains(&bytes));
+        self.frame = bytes;
+        self
+    }
+
+    /// The same without a word about the length.
+    pub fn of_unknown_length(mut self) -> Self {
+        self.says_length = false;
+        self
+    }
+}
+
+impl Iterator for Pattern {
+    type Item = Bytes;
+
+    fn next(&mut self) -> Option<Bytes> {
+        let left = self.length - self.position;
+        if left == 0 {
+            return None;
+        }
+        let size = usize::try_from(left).map_or(self.frame, |left| left.min(self.frame));
+        let start = (self.position % PERIOD as u64) as usize;
+        self.position += size as u64;
+        Some(Bytes::from_static(&MEMORY[start..start + size]))
+    }
+}
+
+impl Body for Pattern {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.next().map(|data| Ok(Frame::data(data))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        if self.says_length {
+            SizeHint::with_exact(self.length - self.position)
+        } else {
+            SizeHint::default()
+        }
+    }
+}
+
+/// Whether `content` is what a [`Pattern`] of `length` bytes yields.
+pub fn is_whole(content: &[u8], length: u64) -> bool {
+    content.len() as u64 == length
+        && content.chunks(PERIOD).all(|chunk| *chunk == MEMORY[..chunk.len()])
+}
+
+/// Makes the memory of the content, which else happens where it is first needed: in
+/// the middle of what is to be measured.
+pub fn prepare() {
+    LazyLock::force(&MEMORY);
+}
+
+/// The largest frame.
+pub const FRAME_MAX: usize = 1 << 20;
+
+/// A prime, so that no block of content that is lost, doubled or moved by a number of
+/// pages leaves content which looks right.
+const PERIOD: usize = 1_000_003;
+
+/// One period, and what a frame that begins at its end goes on with.
+static MEMORY: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut memory: Vec<u8> = (0..PERIOD)
+        .map(|_| {
+            // xorshift64: no byte predicts its neighbour.
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()[7]
+        })
+        .collect();
+    memory.extend_from_within(..PERIOD.min(FRAME_MAX));
+    memory.extend_from_within(..FRAME_MAX.saturating_sub(PERIOD));
+    memory
+});

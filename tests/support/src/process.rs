@@ -1,0 +1,157 @@
+//! Servers that are programs of their own, which a test starts and stops.
+//!
+//! What they serve and how a test talks to them is the test's business.
+
+use std::env;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// The program `name`, for a test that has nothing to do where it is not installed. Then
+/// this says so on standard error.
+///
+/// # Panics
+///
+/// Where it is not installed and the variable `PRESIZED_REQUIRE_PEERS` is 1, as on
+/// machines that are meant to run every test.
+pub fn peer(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = env::split_paths(&path)
+        // Where Debian has servers, and what the PATH of a normal user leaves out.
+        .chain([PathBuf::from("/usr/sbin")])
+        .map(|directory| directory.join(name))
+        .find(|program| program.is_file());
+    if found.is_none() {
+        let required = env::var_os("PRESIZED_REQUIRE_PEERS").is_some_and(|value| value == "1");
+        assert!(!required, "{name} is not installed");
+        // Not by a macro: of those the test harness shows nothing when the test passes.
+        let test = thread::current().name().unwrap_or("main").to_owned();
+        let _ = writeln!(io::stderr(), "skipped: {name} is not installed ({test})");
+    }
+    found
+}
+
+/// A server that runs in a directory of its own until this is dropped, which removes both.
+/// If the test has failed, what the server has written is printed before.
+#[derive(Debug)]
+pub struct Process {
+    // In this order: the directory goes when the process is gone.
+    running: Running,
+    directory: TempDir,
+    ports: Vec<u16>,
+}
+
+impl Process {
+    /// Starts a server on this many free ports of the loopback address, and waits until it
+    /// listens.
+    ///
+    /// `prepare` gets the directory, which is empty, and the ports. It can be called again
+    /// with others, since nobody can keep a port free for another process. `listening` is
+    /// what the server writes to standard output or standard error once it listens; a
+    /// connection would not tell who answers it.
+    ///
+    /// # Panics
+    ///
+    /// When the server does not listen within 10 seconds, with what it has written.
+    pub fn start(
+        ports: usize,
+        listening: &str,
+        prepare: impl Fn(&Path, &[u16]) -> Command,
+    ) -> Self {
+        for _ in 0..ATTEMPTS {
+            let directory = TempDir::new().expect("a temporary directory");
+            let ports = free_ports(ports).expect("free ports");
+            let command = prepare(directory.path(), &ports);
+            let running = Running::spawn(command, directory.path().join("log"));
+            let mut process = Self { running, directory, ports };
+            if process.listens(listening) {
+                return process;
+            }
+        }
+        panic!("no server in {ATTEMPTS} attempts: its ports were always in use");
+    }
+
+    /// Where the server listens on its port of this number.
+    pub fn address(&self, number: usize) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.ports[number]).into()
+    }
+
+    /// The directory that the server has.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// What the server has written to standard output and standard error.
+    pub fn log(&self) -> String {
+        self.running.log()
+    }
+
+    /// False means that one of the ports was taken in the meantime.
+    fn listens(&mut self, listening: &str) -> bool {
+        let begin = Instant::now();
+        while begin.elapsed() < START_TIMEOUT {
+            // Asked before the log, so that a log without the word is the last one.
+            let exited = self.running.child.try_wait().expect("a child of our own");
+            let log = self.log();
+            match exited {
+                None if log.contains(listening) => return true,
+                None => thread::sleep(Duration::from_millis(5)),
+                Some(_) if log.to_ascii_lowercase().contains("address already in use") => {
+                    return false;
+                }
+                Some(status) => panic!("the server ended with {status}"),
+            }
+        }
+        panic!("the server does not say {listening:?} within {START_TIMEOUT:?}");
+    }
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Running {
+    fn spawn(mut command: Command, log: PathBuf) -> Self {
+        let output = File::create(&log).expect("a file in a directory of our own");
+        let both = output.try_clone().expect("a second handle");
+        let child = command.stdin(Stdio::null()).stdout(output).stderr(both).spawn();
+        let child = child.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        Self { child, log }
+    }
+
+    fn log(&self) -> String {
+        String::from_utf8_lossy(&fs::read(&self.log).unwrap_or_default()).into_owned()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Fails only for a process that has ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("log of the server:\n{}", self.log());
+        }
+    }
+}
+
+/// Ports that nobody listens on, all different.
+fn free_ports(count: usize) -> io::Result<Vec<u16>> {
+    // All are held until all are known.
+    let listeners = (0..count)
+        .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))
+        .collect::<io::Result<Vec<_>>>()?;
+    listeners.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
+}
+
+const ATTEMPTS: usize = 5;
+
+const START_TIMEOUT: Duration = Duration::from_secs(10);

@@ -1,0 +1,201 @@
+//! Servers on loopback, each on a thread of its own, which counts in no ledger.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use http::{Request, Response, StatusCode};
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime;
+use tokio::sync::oneshot;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use tokio_rustls::rustls::{self, ServerConfig, crypto};
+
+use crate::client::Endpoint;
+use crate::pattern::{self, Pattern};
+
+/// What a server speaks, to one that knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2 from the first byte ("prior knowledge").
+    Http2,
+    /// HTTP/1.1 over TLS 1.3.
+    Tls,
+}
+
+/// Where a server has content of `length` bytes that says its length.
+pub fn known(length: u64) -> String {
+    format!("/known/{length}")
+}
+
+/// The same with no word about the length: chunked, over HTTP/1.1.
+pub fn unknown(length: u64) -> String {
+    format!("/unknown/{length}")
+}
+
+/// A server on a free port of the loopback address. Dropping it ends its connections.
+#[derive(Debug)]
+pub struct Server {
+    endpoint: Endpoint,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Serves [`Pattern`]s at the paths [`known`] and [`unknown`].
+    pub fn start(protocol: Protocol) -> io::Result<Self> {
+        pattern::prepare();
+        let tls = (protocol == Protocol::Tls).then(certify).transpose()?;
+        let (certificate, acceptor) = tls.unzip();
+        Self::spawn(protocol, certificate, move |stream| {
+            let acceptor = acceptor.clone();
+            async move {
+                // A client that goes away in the middle is none of the server's concern.
+                let _: Result<(), _> = match (protocol, acceptor) {
+                    (_, Some(acceptor)) => match acceptor.accept(stream).await {
+                        Ok(stream) => serve_http1(stream).await,
+                        Err(_) => return,
+                    },
+                    (Protocol::Http2, None) => serve_http2(stream).await,
+                    (_, None) => serve_http1(stream).await,
+                };
+            }
+        })
+    }
+
+    /// Answers every request with these bytes, whatever they are, and hangs up.
+    pub fn raw(answer: impl Into<Vec<u8>>) -> io::Result<Self> {
+        let answer: Arc<[u8]> = answer.into().into();
+        Self::spawn(Protocol::Http1, None, move |stream| {
+            let answer = Arc::clone(&answer);
+            async move {
+                let _: io::Result<()> = answer_raw(stream, &answer).await;
+            }
+        })
+    }
+
+    /// Where the server is and what a client must know of it.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    fn spawn<F>(
+        protocol: Protocol,
+        certificate: Option<CertificateDer<'static>>,
+        serve: impl Fn(TcpStream) -> F + Send + 'static,
+    ) -> io::Result<Self>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+        let (stop, stopped) = oneshot::channel();
+        let thread =
+            thread::Builder::new().name(format!("{protocol:?} server")).spawn(move || {
+                runtime.block_on(async {
+                    tokio::select! {
+                        _ = stopped => {}
+                        () = accept(listener, serve) => {}
+                    }
+                });
+                // Dropping the runtime drops the connections.
+            })?;
+        let endpoint = Endpoint { protocol, address, certificate };
+        Ok(Self { endpoint, stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the server has been printed, and shows as a failed request.
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn accept<F>(listener: std::net::TcpListener, serve: impl Fn(TcpStream) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let listener = TcpListener::from_std(listener).expect("the listener is non-blocking");
+    while let Ok((stream, _)) = listener.accept().await {
+        // Answers are written as a whole, and must not wait for an acknowledgement.
+        if stream.set_nodelay(true).is_ok() {
+            tokio::spawn(serve(stream));
+        }
+    }
+}
+
+async fn serve_http1<S>(stream: S) -> hyper::Result<()>
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+{
+    http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)).await
+}
+
+async fn serve_http2(stream: TcpStream) -> hyper::Result<()> {
+    http2::Builder::new(TokioExecutor::new())
+        .serve_connection(TokioIo::new(stream), service_fn(answer))
+        .await
+}
+
+async fn answer(request: Request<Incoming>) -> Result<Response<Pattern>, Infallible> {
+    let mut response = Response::new(Pattern::of(0));
+    match body_at(request.uri().path()) {
+        Some(body) => *response.body_mut() = body,
+        None => *response.status_mut() = StatusCode::NOT_FOUND,
+    }
+    Ok(response)
+}
+
+/// The inverse of [`known`] and [`unknown`].
+fn body_at(path: &str) -> Option<Pattern> {
+    let (kind, length) = path.strip_prefix('/')?.split_once('/')?;
+    let body = Pattern::of(length.parse().ok()?);
+    match kind {
+        "known" => Some(body),
+        "unknown" => Some(body.of_unknown_length()),
+        _ => None,
+    }
+}
+
+async fn answer_raw(mut stream: TcpStream, answer: &[u8]) -> io::Result<()> {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        if stream.read_buf(&mut request).await? == 0 {
+            return Ok(());
+        }
+    }
+    stream.write_all(answer).await?;
+    stream.shutdown().await
+}
+
+/// A certificate for the loopback address, and who presents it.
+fn certify() -> io::Result<(CertificateDer<'static>, TlsAcceptor)> {
+    let certified = rcgen::generate_simple_self_signed([Ipv4Addr::LOCALHOST.to_string()])
+        .map_err(io::Error::other)?;
+    let certificate = certified.cert.der().clone();
+    let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
+    let config = ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .map_err(io::Error::other)?
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.clone()], key.into())
+        .map_err(io::Error::other)?;
+    Ok((certificate, TlsAcceptor::from(Arc::new(config))))
+}

@@ -1,0 +1,116 @@
+//! Figures in columns, with their units.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A table in plain text: words to the left, figures to the right.
+#[derive(Debug)]
+pub struct Table {
+    words: usize,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+enum Row {
+    Cells(Vec<String>),
+    Rule,
+}
+
+impl Table {
+    /// A table whose first `words` columns are words, with two lines of header.
+    pub fn new<const N: usize>(words: usize, over: [&str; N], header: [&str; N]) -> Self {
+        let line = |cells: [&str; N]| Row::Cells(cells.map(str::to_owned).into());
+        Self { words, rows: vec![line(over), line(header), Row::Rule] }
+    }
+
+    /// Adds a row.
+    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
+        self.rows.push(Row::Cells(cells.into()));
+    }
+
+    /// Adds a line between two groups of rows.
+    pub fn rule(&mut self) {
+        self.rows.push(Row::Rule);
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let mut widths = Vec::new();
+        for row in &self.rows {
+            if let Row::Cells(cells) = row {
+                widths.resize(widths.len().max(cells.len()), 0);
+                for (width, cell) in widths.iter_mut().zip(cells) {
+                    *width = (*width).max(cell.chars().count());
+                }
+            }
+        }
+        widths
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let widths = self.widths();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (column, width) in widths.iter().copied().enumerate() {
+                let gap = if column == 0 { "" } else { "  " };
+                line += gap;
+                line += &match row {
+                    Row::Rule => "─".repeat(width),
+                    Row::Cells(cells) => {
+                        let cell = cells.get(column).map_or("", String::as_str);
+                        if column < self.words {
+                            format!("{cell:<width$}")
+                        } else {
+                            format!("{cell:>width$}")
+                        }
+                    }
+                };
+            }
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// A number of bytes in the largest unit that leaves a whole part: `6 MiB`, `1.5 KiB`.
+pub fn bytes(count: u64) -> String {
+    let (unit, name) = match count {
+        0..1024 => return format!("{count} B"),
+        1024..1_048_576 => (1024.0, "KiB"),
+        _ => (1_048_576.0, "MiB"),
+    };
+    let number = format!("{:.1}", count as f64 / unit);
+    format!("{} {name}", number.strip_suffix(".0").unwrap_or(&number))
+}
+
+/// A time, in microseconds up to ten thousand of them.
+pub fn time(time: Duration) -> String {
+    let micros = time.as_secs_f64() * 1e6;
+    match micros {
+        ..99.95 => format!("{micros:.1} µs"),
+        ..9_999.5 => format!("{micros:.0} µs"),
+        _ => format!("{:.1} ms", micros / 1e3),
+    }
+}
+
+/// How many times something else a figure is: `1.05 ×`.
+pub fn times(ratio: f64) -> String {
+    match ratio {
+        ..9.995 => format!("{ratio:.2} ×"),
+        ..99.95 => format!("{ratio:.1} ×"),
+        _ => format!("{ratio:.0} ×"),
+    }
+}
+
+/// The middle one of several figures, or NaN if there is none.
+pub fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.into_iter().collect();
+    figures.sort_unstable_by(f64::total_cmp);
+    let middle = figures.len() / 2;
+    match figures.len() {
+        0 => f64::NAN,
+        odd if odd % 2 == 1 => figures[middle],
+        _ => (figures[middle - 1] + figures[middle]) / 2.0,
+    }
+}
