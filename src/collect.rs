@@ -6,14 +6,15 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use http_body::Body;
 
 use crate::collector::{Collector, Finished, Options, Target};
 use crate::content::Content;
 use crate::reserve::{Bounds, EAGER_DEFAULT, eager_bound};
 use crate::{
-    CollectError, CollectStats, Collected, ContentLength, Partial, Prefix, Presized, Progress,
+    BufferPool, CollectError, CollectStats, Collected, ContentLength, LengthHistory, MemoryBudget,
+    Partial, Prefix, Presized, Progress,
 };
 
 /// Reads a body into one contiguous buffer.
@@ -113,6 +114,9 @@ impl<B: Body> Collect<B> {
                 trailers_announced: false,
                 target: Target::Bytes,
                 prefix: false,
+                pool: None,
+                budget: None,
+                history: None,
             },
             on_progress: |_| {},
         }
@@ -149,6 +153,25 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     /// trailers are still to come: they can hold what validates it.
     pub fn trailers_announced(mut self, announced: bool) -> Self {
         self.options.trailers_announced = announced;
+        self
+    }
+
+    /// Takes the memory for [`Bytes`] from `pool`, where it returns to.
+    pub fn pool(mut self, pool: &BufferPool) -> Self {
+        self.options.pool = Some(pool.clone());
+        self
+    }
+
+    /// Reads within a bound that is shared with other bodies.
+    pub fn budget(mut self, budget: &MemoryBudget) -> Self {
+        self.options.budget = Some(budget.clone());
+        self
+    }
+
+    /// Expects what bodies like this one measured lately, if it declares no length, and
+    /// notes what it measures.
+    pub fn history(mut self, history: &LengthHistory) -> Self {
+        self.options.history = Some(history.clone());
         self
     }
 
@@ -219,7 +242,7 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         let mut lent = Lent::new(options, buffer);
         let finished =
             poll_fn(|cx| lent.collector.poll(body.as_mut(), cx, &mut on_progress)).await?;
-        lent.collector = Collector::new(options, finished.content);
+        lent.collector.put_content(finished.content);
         Ok(finished.stats)
     }
 
@@ -247,7 +270,7 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         let Self { body, mut options, mut on_progress } = self;
         options.target = target;
         let mut body = pin!(body);
-        let mut collector = Collector::new(options, Content::default());
+        let mut collector = Collector::new(options);
         poll_fn(|cx| collector.poll(body.as_mut(), cx, &mut on_progress)).await
     }
 }
@@ -275,25 +298,26 @@ pub enum Mismatch {
     RejectShorter,
     /// Both are errors.
     Reject,
-    /// Neither is an error; [`CollectStats`] tells.
+    /// Neither is an error; [`CollectStats`] tells. A transport that enforces the length
+    /// itself, as hyper does, still fails a shorter body.
     Allow,
 }
 
 /// The caller's buffer while it is being filled. It goes back with what has arrived,
 /// however the reading ends.
-struct Lent<'a> {
+struct Lent<'a, D: Buf> {
     buffer: &'a mut Vec<u8>,
-    collector: Collector,
+    collector: Collector<D>,
 }
 
-impl<'a> Lent<'a> {
+impl<'a, D: Buf> Lent<'a, D> {
     fn new(options: Options, buffer: &'a mut Vec<u8>) -> Self {
         let content = Content::behind(std::mem::take(buffer));
-        Self { buffer, collector: Collector::new(options, content) }
+        Self { buffer, collector: Collector::with(options, content) }
     }
 }
 
-impl Drop for Lent<'_> {
+impl<D: Buf> Drop for Lent<'_, D> {
     fn drop(&mut self) {
         *self.buffer = self.collector.take_content().into_joined();
     }

@@ -7,16 +7,21 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::Buf;
+use bytes::buf::Take;
 use http::HeaderMap;
 use http_body::{Body, SizeHint};
 
+use crate::budget::{Account, Exhausted, MemoryBudget, Share};
 use crate::collect::Mismatch;
 use crate::content::{Content, OutOfMemory};
-use crate::reserve::Bounds;
-use crate::{CollectError, CollectStats, Collected, ContentLength, Partial, Progress};
+use crate::reserve::{Bounds, Step};
+use crate::{
+    BufferPool, CollectError, CollectStats, Collected, ContentLength, LengthHistory, Partial,
+    Progress,
+};
 
 /// How one body is to be read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) bounds: Bounds,
     pub(crate) content_length: ContentLength,
@@ -27,12 +32,15 @@ pub(crate) struct Options {
     pub(crate) target: Target,
     /// The limit is where reading stops, and not an error.
     pub(crate) prefix: bool,
+    pub(crate) pool: Option<BufferPool>,
+    pub(crate) budget: Option<MemoryBudget>,
+    pub(crate) history: Option<LengthHistory>,
 }
 
 /// Where content goes, as far as it makes a difference to the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// `Bytes`, which can be a frame of the body as it came.
+    /// `Bytes`, which can be a frame of the body as it came, or memory of a pool.
     Bytes,
     /// A buffer of its own.
     Vec,
@@ -40,18 +48,31 @@ pub(crate) enum Target {
     Lent,
 }
 
-/// A body that is being read.
-pub(crate) struct Collector {
+/// A body that is being read. `D` is the data of its frames.
+pub(crate) struct Collector<D> {
     options: Options,
-    started: bool,
+    stage: Stage,
     /// What is expected in all, until the body is longer than that.
     expected: Option<u64>,
     content: Content,
+    /// The bytes of a frame that are not in the content yet, since memory is waited for.
+    in_hand: Option<Take<D>>,
+    /// The body's account with the budget.
+    account: Option<Account>,
     trailers: Option<HeaderMap>,
     received: u64,
     frames: u64,
     /// Frames without content since the last that had some.
     idle_frames: u32,
+}
+
+enum Stage {
+    Unread,
+    Reading,
+    /// The content is complete, as the prefix of a longer one or as it is.
+    Ending {
+        truncated: bool,
+    },
 }
 
 /// A body that has been read: the content, contiguous, and what came with it.
@@ -73,13 +94,23 @@ impl From<Finished> for Collected {
     }
 }
 
-impl Collector {
-    pub(crate) fn new(options: Options, content: Content) -> Self {
+impl<D: Buf> Collector<D> {
+    /// Reads into memory of its own.
+    pub(crate) fn new(options: Options) -> Self {
+        // Only `Bytes` can give memory back.
+        let pool = options.pool.clone().filter(|_| options.target == Target::Bytes);
+        Self::with(options, Content::new(pool))
+    }
+
+    /// Reads to where `content` ends.
+    pub(crate) fn with(options: Options, content: Content) -> Self {
         Self {
             options,
-            started: false,
+            stage: Stage::Unread,
             expected: None,
             content,
+            in_hand: None,
+            account: None,
             trailers: None,
             received: 0,
             frames: 0,
@@ -88,46 +119,38 @@ impl Collector {
     }
 
     /// Reads until the end of the body. Not to be called again once it is ready.
-    pub(crate) fn poll<B: Body>(
+    pub(crate) fn poll<B: Body<Data = D>>(
         &mut self,
         mut body: Pin<&mut B>,
         cx: &mut Context<'_>,
         on_progress: &mut impl FnMut(Progress),
     ) -> Poll<Result<Finished, CollectError<B::Error>>> {
-        if !self.started {
-            self.started = true;
-            if body.is_end_stream() {
-                // The transport knows that no content comes, as after a HEAD request, and
-                // a length that the caller read from the head is not held against it.
-                self.options.content_length = ContentLength::Exact(0);
-                return Poll::Ready(self.finish(false));
-            }
-            self.start(body.size_hint())?;
-        }
         loop {
-            let frame = match ready!(body.as_mut().poll_frame(cx)) {
-                Some(Ok(frame)) => frame,
-                Some(Err(source)) => return Poll::Ready(self.broken(source)),
-                // Only this is the end. Neither the declared length nor
-                // `is_end_stream` is: trailers come after the last byte.
-                None => return Poll::Ready(self.end()),
-            };
-            match frame.into_data() {
-                Ok(data) if data.has_remaining() => {
-                    self.idle_frames = 0;
-                    self.frames += 1;
-                    if self.data(data)? {
-                        return Poll::Ready(self.finish(true));
+            match self.stage {
+                Stage::Unread => self.start(body.is_end_stream(), body.size_hint())?,
+                Stage::Ending { truncated } => return self.poll_finish(cx, truncated),
+                Stage::Reading if self.in_hand.is_some() => {
+                    ready!(self.poll_store(cx))?;
+                    if self.stored()? {
+                        on_progress(Progress { received: self.received, expected: self.expected });
                     }
-                    on_progress(Progress { received: self.received, expected: self.expected });
                 }
-                Ok(_empty) => ready!(self.idle(cx))?,
-                Err(other) => {
-                    if let Ok(trailers) = other.into_trailers() {
-                        self.trailers.get_or_insert(trailers);
-                    }
-                    ready!(self.idle(cx))?;
-                }
+                Stage::Reading => match ready!(body.as_mut().poll_frame(cx)) {
+                    Some(Ok(frame)) => match frame.into_data() {
+                        Ok(data) if data.has_remaining() => self.take_in(data)?,
+                        Ok(_empty) => ready!(self.poll_idle(cx))?,
+                        Err(other) => {
+                            if let Ok(trailers) = other.into_trailers() {
+                                self.trailers.get_or_insert(trailers);
+                            }
+                            ready!(self.poll_idle(cx))?;
+                        }
+                    },
+                    Some(Err(source)) => self.broken(source)?,
+                    // Only this is the end. Neither the declared length nor
+                    // `is_end_stream` is: trailers come after the last byte.
+                    None => self.end()?,
+                },
             }
         }
     }
@@ -137,8 +160,21 @@ impl Collector {
         std::mem::take(&mut self.content)
     }
 
-    /// Decides what to go by, and refuses what is declared too large.
-    fn start<E>(&mut self, hint: SizeHint) -> Result<(), CollectError<E>> {
+    /// Puts back what has been taken.
+    pub(crate) fn put_content(&mut self, content: Content) {
+        self.content = content;
+    }
+
+    /// Decides what to go by, and refuses what cannot be read.
+    fn start<E>(&mut self, is_end_stream: bool, hint: SizeHint) -> Result<(), CollectError<E>> {
+        self.stage = Stage::Reading;
+        if is_end_stream {
+            // The transport knows that no content comes, as after a HEAD request, and a
+            // length that the caller read from the head is not held against it.
+            self.options.content_length = ContentLength::Exact(0);
+            self.stage = Stage::Ending { truncated: false };
+            return Ok(());
+        }
         let length = match (hint.exact(), self.options.content_length) {
             // The transport has applied the framing rules to the whole message.
             (Some(exact), _) => ContentLength::Exact(exact),
@@ -147,7 +183,10 @@ impl Collector {
             (None, _) => ContentLength::Hint(hint.lower()),
         };
         self.options.content_length = length;
-        self.expected = length.value();
+        self.expected = length.value().or_else(|| {
+            let guess = self.options.history.as_ref()?.expected()?;
+            Some(guess.min(self.options.bounds.eager))
+        });
         let declared = match length {
             ContentLength::Exact(declared) => declared.max(hint.lower()),
             // Coded bytes say nothing about what is delivered, the body itself does.
@@ -157,82 +196,127 @@ impl Collector {
         if declared > limit && !self.options.prefix {
             return Err(CollectError::DeclaredTooLarge { declared, limit });
         }
-        Ok(())
+        match &self.options.budget {
+            Some(budget) if limit > budget.bytes() => Err(self.exhausted(limit)),
+            _ => Ok(()),
+        }
     }
 
-    /// Takes the data of one frame in. True means that a prefix is complete.
-    fn data<E>(&mut self, mut data: impl Buf) -> Result<bool, CollectError<E>> {
-        let limit = self.options.bounds.limit;
+    /// Takes the data of one frame in hand, as far as the limit lets it.
+    fn take_in<E>(&mut self, data: D) -> Result<(), CollectError<E>> {
         let before = self.received;
         // Saturates only where a `Buf` lies; then there is no memory for it either.
         self.received = before.saturating_add(data.remaining() as u64);
-        if self.received > limit {
-            let room = usize::try_from(limit - before).unwrap_or(usize::MAX);
-            self.store(limit, data.take(room))?;
-            if self.options.prefix {
-                return Ok(true);
-            }
-            return Err(CollectError::TooLarge {
-                limit,
-                received: self.received,
-                partial: self.take_partial(),
-            });
-        }
+        self.frames += 1;
+        self.idle_frames = 0;
+        let room = usize::try_from(self.options.bounds.limit - before).unwrap_or(usize::MAX);
+        let in_hand = data.take(room);
         if self.expected.is_some_and(|expected| self.received > expected) {
             self.expected = None;
-            match self.options.content_length {
-                ContentLength::Exact(declared) if self.options.mismatch == Mismatch::Reject => {
-                    return Err(CollectError::Longer {
-                        declared,
-                        received: self.received,
-                        partial: self.take_partial(),
-                    });
-                }
-                _ => {}
+        }
+        match self.options.content_length {
+            ContentLength::Exact(declared)
+                if self.received > declared
+                    && self.received <= self.options.bounds.limit
+                    && self.options.mismatch == Mismatch::Reject =>
+            {
+                Err(CollectError::Longer {
+                    declared,
+                    received: self.received,
+                    partial: self.take_partial(),
+                })
+            }
+            _ => {
+                self.in_hand = Some(in_hand).filter(Buf::has_remaining);
+                // Over a limit of nothing there is nothing to store.
+                if self.in_hand.is_none() { self.stored().map(drop) } else { Ok(()) }
             }
         }
-        self.store(self.received, &mut data)?;
-        // Of a body that declares more than the prefix nothing else need be awaited.
-        Ok(self.options.prefix
-            && self.received == limit
-            && matches!(self.options.content_length, ContentLength::Exact(n) if n > limit))
     }
 
-    /// Puts `data`, with which `received` bytes have arrived, behind what is there.
-    fn store<E>(&mut self, received: u64, mut data: impl Buf) -> Result<(), CollectError<E>> {
-        if !data.has_remaining() {
-            return Ok(());
-        }
-        if self.may_be_whole(received, data.remaining()) {
+    /// Puts what is in hand behind what is there.
+    fn poll_store<E>(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), CollectError<E>>> {
+        let Some(mut data) = self.in_hand.take() else {
+            return Poll::Ready(Ok(()));
+        };
+        let arrived = self.received.min(self.options.bounds.limit);
+        if self.may_be_whole(arrived, data.remaining()) {
             self.content.hold(data.copy_to_bytes(data.remaining()));
-            return Ok(());
+            return Poll::Ready(Ok(()));
         }
         self.content.fill(&mut data);
         while data.has_remaining() {
             let held = self.content.capacity() as u64;
-            let reserved = match self.options.bounds.next(self.expected, held, received) {
-                Ok(step) => self.content.reserve(step).map_err(|OutOfMemory(bytes)| bytes as u64),
-                Err(unaddressable) => Err(unaddressable),
+            let step = match self.options.bounds.next(self.expected, held, arrived) {
+                Ok(step) => step,
+                Err(requested) => return Poll::Ready(Err(self.out_of_memory(requested))),
             };
-            if let Err(requested) = reserved {
-                return Err(self.out_of_memory(requested));
+            let size = match step {
+                Step::Grow(size) | Step::Append(size) => size,
+            };
+            let Poll::Ready(share) = self.poll_share(cx, self.content.bytes_of(size)) else {
+                self.in_hand = Some(data);
+                return Poll::Pending;
+            };
+            if let Err(OutOfMemory(requested)) = self.content.reserve(step, share?) {
+                return Poll::Ready(Err(self.out_of_memory(requested as u64)));
             }
             self.content.fill(&mut data);
         }
-        Ok(())
+        Poll::Ready(Ok(()))
+    }
+
+    /// What is in hand is stored. False where reading stops with it.
+    fn stored<E>(&mut self) -> Result<bool, CollectError<E>> {
+        let limit = self.options.bounds.limit;
+        let is_over = self.received > limit;
+        if self.options.prefix {
+            // Of a body that declares more than the prefix nothing else need be awaited.
+            let declares_more =
+                matches!(self.options.content_length, ContentLength::Exact(n) if n > limit);
+            if is_over || (self.received == limit && declares_more) {
+                self.stage = Stage::Ending { truncated: true };
+                return Ok(false);
+            }
+        } else if is_over {
+            let received = self.received;
+            return Err(CollectError::TooLarge { limit, received, partial: self.take_partial() });
+        }
+        Ok(true)
     }
 
     /// Whether a frame can be the whole body and is large enough to be the result.
-    fn may_be_whole(&self, received: u64, frame: usize) -> bool {
+    fn may_be_whole(&self, arrived: u64, frame: usize) -> bool {
         self.options.target == Target::Bytes
             && frame >= HAND_OVER_FROM
-            && received == frame as u64
-            && self.expected.is_none_or(|expected| expected <= received)
+            && arrived == frame as u64
+            && self.expected.is_none_or(|expected| expected <= arrived)
+    }
+
+    /// Asks the budget, where there is one, for `bytes`.
+    fn poll_share<E>(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: usize,
+    ) -> Poll<Result<Option<Share>, CollectError<E>>> {
+        let Some(budget) = &self.options.budget else {
+            return Poll::Ready(Ok(None));
+        };
+        let bounds = &self.options.bounds;
+        let exact = match self.options.content_length {
+            ContentLength::Exact(length) if length <= bounds.limit => Some(length),
+            _ => None,
+        };
+        let account = self.account.get_or_insert_with(|| budget.open(bounds.claim(exact)));
+        match ready!(account.poll_share(cx, bytes as u64)) {
+            Ok(share) => Poll::Ready(Ok(Some(share))),
+            Err(Exhausted) => Poll::Ready(Err(self.exhausted(bytes as u64))),
+        }
     }
 
     /// Counts a frame without content. A flood of them gives way to other tasks and
     /// comes to an end.
-    fn idle<E>(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), CollectError<E>>> {
+    fn poll_idle<E>(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), CollectError<E>>> {
         self.idle_frames += 1;
         if self.idle_frames >= IDLE_FRAMES_MAX {
             return Poll::Ready(Err(CollectError::Stalled {
@@ -249,7 +333,7 @@ impl Collector {
     }
 
     /// The body has ended.
-    fn end<E>(&mut self) -> Result<Finished, CollectError<E>> {
+    fn end<E>(&mut self) -> Result<(), CollectError<E>> {
         match self.options.content_length {
             ContentLength::Exact(declared)
                 if self.received < declared && self.options.mismatch != Mismatch::Allow =>
@@ -260,15 +344,19 @@ impl Collector {
                     partial: self.take_partial(),
                 })
             }
-            _ => self.finish(false),
+            _ => {
+                self.stage = Stage::Ending { truncated: false };
+                Ok(())
+            }
         }
     }
 
     /// The body has failed, which takes nothing away from content that is complete.
-    fn broken<E>(&mut self, source: E) -> Result<Finished, CollectError<E>> {
+    fn broken<E>(&mut self, source: E) -> Result<(), CollectError<E>> {
         let complete = self.options.content_length == ContentLength::Exact(self.received);
         if complete && (!self.options.trailers_announced || self.trailers.is_some()) {
-            return self.finish(false);
+            self.stage = Stage::Ending { truncated: false };
+            return Ok(());
         }
         Err(CollectError::Body {
             source,
@@ -278,9 +366,27 @@ impl Collector {
         })
     }
 
-    fn finish<E>(&mut self, truncated: bool) -> Result<Finished, CollectError<E>> {
-        if let Err(OutOfMemory(bytes)) = self.content.make_contiguous() {
-            return Err(self.out_of_memory(bytes as u64));
+    /// Makes one buffer of the content, and gives it out.
+    fn poll_finish<E>(
+        &mut self,
+        cx: &mut Context<'_>,
+        truncated: bool,
+    ) -> Poll<Result<Finished, CollectError<E>>> {
+        if self.content.is_in_blocks() {
+            let size = match self.options.bounds.joined(self.content.len() as u64) {
+                Ok(size) => size,
+                Err(requested) => return Poll::Ready(Err(self.out_of_memory(requested))),
+            };
+            let share = ready!(self.poll_share(cx, self.content.bytes_of(size)))?;
+            if let Err(OutOfMemory(requested)) = self.content.join(size, share) {
+                return Poll::Ready(Err(self.out_of_memory(requested as u64)));
+            }
+        }
+        self.trim();
+        if let (Some(history), false, None) =
+            (&self.options.history, truncated, self.options.content_length.value())
+        {
+            history.observe(self.received);
         }
         let content = self.take_content();
         let stats = CollectStats {
@@ -290,12 +396,38 @@ impl Collector {
             reservations: content.reservations(),
             peak: content.peak() as u64,
         };
-        Ok(Finished { content, trailers: self.trailers.take(), stats, truncated })
+        let trailers = self.trailers.take();
+        Poll::Ready(Ok(Finished { content, trailers, stats, truncated }))
+    }
+
+    /// Lets go of slack, unless there is no room in the budget for the moment of the copy.
+    fn trim(&mut self) {
+        // What the caller's buffer has left over serves his next body.
+        if self.options.target == Target::Lent || !self.content.has_slack() {
+            return;
+        }
+        match &self.account {
+            None => self.content.trim(None),
+            Some(account) => {
+                if let Some(share) = account.try_share(self.content.len() as u64) {
+                    self.content.trim(Some(share));
+                }
+            }
+        }
     }
 
     fn out_of_memory<E>(&mut self, requested: u64) -> CollectError<E> {
         CollectError::OutOfMemory {
             requested,
+            received: self.received,
+            partial: self.take_partial(),
+        }
+    }
+
+    fn exhausted<E>(&mut self, requested: u64) -> CollectError<E> {
+        CollectError::Budget {
+            requested,
+            budget: self.options.budget.as_ref().map_or(0, MemoryBudget::bytes),
             received: self.received,
             partial: self.take_partial(),
         }

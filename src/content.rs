@@ -3,12 +3,14 @@
 //! Carries out what `reserve.rs` decides. Every reservation is fallible, and nothing
 //! here knows a body, a limit or a declared length.
 
-use std::collections::TryReserveError;
 use std::fmt;
 
 use bytes::{Buf, Bytes};
 
-use crate::reserve::{Step, is_slack};
+use crate::block::Block;
+use crate::budget::Share;
+use crate::pool::BufferPool;
+use crate::reserve::{Size, Step, is_slack};
 
 /// Content on its way to being one contiguous buffer.
 #[derive(Default)]
@@ -18,14 +20,16 @@ pub(crate) struct Content {
     held: Bytes,
     /// Blocks that are filled to the brim, oldest first. Only bodies of unknown or
     /// wrongly declared length have any.
-    full: Vec<Vec<u8>>,
+    full: Vec<Block>,
     /// The block that is being filled.
-    tail: Vec<u8>,
+    tail: Block,
     /// Bytes at the start of the first block that are not content but were in the
     /// caller's buffer before.
     base: usize,
     /// Bytes in `full`, without `base`.
     in_full: usize,
+    /// Where memory comes from, and goes back to.
+    pool: Option<BufferPool>,
     reservations: u32,
     peak: usize,
 }
@@ -35,9 +39,14 @@ pub(crate) struct Content {
 pub(crate) struct OutOfMemory(pub(crate) usize);
 
 impl Content {
+    /// Content in memory from `pool`, or else from the allocator.
+    pub(crate) fn new(pool: Option<BufferPool>) -> Self {
+        Self { pool, ..Self::default() }
+    }
+
     /// Content that is put behind what is in `buffer`.
     pub(crate) fn behind(buffer: Vec<u8>) -> Self {
-        Self { base: buffer.len(), tail: buffer, ..Self::default() }
+        Self { base: buffer.len(), tail: Block::from_vec(buffer), ..Self::default() }
     }
 
     /// Bytes of content that have arrived.
@@ -60,107 +69,125 @@ impl Content {
         self.peak
     }
 
+    /// Whether there are several blocks, which [`join`](Self::join) makes one of.
+    pub(crate) fn is_in_blocks(&self) -> bool {
+        !self.full.is_empty()
+    }
+
+    /// How much of a budget a block of this size takes.
+    pub(crate) fn bytes_of(&self, size: Size) -> usize {
+        if self.pool.is_some() { size.class } else { size.exact }
+    }
+
     /// Keeps the first frame as it is.
     pub(crate) fn hold(&mut self, frame: Bytes) {
         debug_assert_eq!(self.len(), 0);
         self.held = frame;
     }
 
-    pub(crate) fn reserve(&mut self, step: Step) -> Result<(), OutOfMemory> {
+    /// Makes room. `share` is that of the block that `step` asks for.
+    pub(crate) fn reserve(&mut self, step: Step, share: Option<Share>) -> Result<(), OutOfMemory> {
         match step {
-            Step::Grow(capacity) => {
+            Step::Grow(size) => {
                 debug_assert!(self.full.is_empty());
-                let len = self.tail.len() - self.base;
-                let more = capacity.saturating_sub(len);
                 let before = self.tail.capacity();
-                self.tail.try_reserve_exact(more).map_err(|_| OutOfMemory(capacity))?;
-                if self.tail.capacity() != before {
-                    self.note_reservation(before - self.base_of_tail());
-                }
+                replace(&mut self.tail, self.base, size, self.pool.as_ref(), share)?;
+                self.note_reservation(before - self.base);
             }
-            Step::Append(capacity) => {
+            Step::Append(size) => {
                 debug_assert_eq!(self.tail.len(), self.tail.capacity());
-                let block = new_block(capacity).map_err(|_| OutOfMemory(capacity))?;
-                self.full.try_reserve(1).map_err(|_| OutOfMemory(capacity))?;
+                let failed = |_| OutOfMemory(size.exact);
+                let block = Block::new(size, self.pool.as_ref(), share).map_err(failed)?;
+                self.full.try_reserve(1).map_err(failed)?;
                 self.in_full += self.tail.len() - self.base_of_tail();
                 self.full.push(std::mem::replace(&mut self.tail, block));
                 self.note_reservation(0);
             }
         }
         let held = std::mem::take(&mut self.held);
-        debug_assert!(held.len() <= self.tail.capacity() - self.tail.len());
-        self.tail.extend_from_slice(&held);
+        let copied = self.tail.fill(&held);
+        debug_assert_eq!(copied, held.len());
         Ok(())
     }
 
     /// Copies as much of `data` as there is room for.
     pub(crate) fn fill(&mut self, data: &mut impl Buf) {
         loop {
-            let chunk = data.chunk();
-            let room = self.tail.capacity() - self.tail.len();
-            let count = chunk.len().min(room);
+            let count = self.tail.fill(data.chunk());
             if count == 0 {
                 return;
             }
-            self.tail.extend_from_slice(&chunk[..count]);
             data.advance(count);
         }
     }
 
-    /// Joins the blocks, if there are several, into one of exactly their length.
+    /// Joins several blocks into one. `share` is that of the whole.
     ///
     /// # Errors
     ///
     /// Where there is no memory for it; the content is left as it was.
-    pub(crate) fn make_contiguous(&mut self) -> Result<(), OutOfMemory> {
+    pub(crate) fn join(&mut self, size: Size, share: Option<Share>) -> Result<(), OutOfMemory> {
         // The first block takes in the others: it can be the caller's buffer, which
         // has to come back with what was in it.
         let Some(first) = self.full.first_mut() else {
             return Ok(());
         };
-        let len = self.in_full + self.tail.len();
-        let more = len - (first.len() - self.base);
-        first.try_reserve_exact(more).map_err(|_| OutOfMemory(len))?;
-        self.note_reservation(self.base + len);
+        replace(first, self.base, size, self.pool.as_ref(), share)?;
+        let whole = first.capacity() - self.base;
         let mut blocks = std::mem::take(&mut self.full).into_iter();
-        let mut whole = blocks.next().unwrap_or_default();
+        let mut joined = blocks.next().unwrap_or_default();
+        self.reservations += 1;
+        self.peak = self.peak.max(self.in_full + self.tail.capacity() + whole);
         for block in blocks {
-            whole.extend_from_slice(&block);
+            joined.fill(block.as_ref());
         }
-        whole.extend_from_slice(&self.tail);
-        self.tail = whole;
+        joined.fill(self.tail.as_ref());
+        self.tail = joined;
         self.in_full = 0;
         Ok(())
     }
 
-    /// The content in one buffer, without more slack than `is_slack` lets pass, once
-    /// it [is contiguous](Self::make_contiguous).
-    pub(crate) fn into_vec(mut self) -> Vec<u8> {
-        debug_assert!(self.full.is_empty() && self.held.is_empty() && self.base == 0);
-        if is_slack(self.tail.len(), self.tail.capacity()) {
-            // `shrink_to` aborts where the allocator cannot do it. A copy of our own can
-            // fail, and a failure costs nothing but the slack.
-            if let Ok(mut exact) = new_block(self.tail.len()) {
-                exact.extend_from_slice(&self.tail);
-                self.tail = exact;
-            }
-        }
-        self.tail
+    /// Whether the buffer has more slack than a result keeps.
+    pub(crate) fn has_slack(&self) -> bool {
+        self.held.is_empty() && is_slack(self.tail.len(), self.tail.capacity())
     }
 
-    /// The same for content that may be the first frame as it came.
-    pub(crate) fn into_bytes(mut self) -> Bytes {
-        let held = std::mem::take(&mut self.held);
-        if held.is_empty() { Bytes::from(self.into_vec()) } else { held }
+    /// Copies the content to a buffer of its length. `share` is that of the copy.
+    pub(crate) fn trim(&mut self, share: Option<Share>) {
+        // `shrink_to` aborts where the allocator cannot do it. A copy can fail, and a
+        // failure costs nothing but the slack.
+        let size = Size { exact: self.tail.len(), class: self.tail.len() };
+        if let Ok(mut exact) = Block::new(size, self.pool.as_ref(), share) {
+            exact.fill(self.tail.as_ref());
+            self.tail = exact;
+        }
+    }
+
+    /// The content in a buffer of its own, once it is [joined](Self::join).
+    pub(crate) fn into_vec(self) -> Vec<u8> {
+        debug_assert!(self.full.is_empty() && self.held.is_empty());
+        self.tail.into_vec()
+    }
+
+    /// The content, once it is [joined](Self::join); it can be the first frame as it came.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        debug_assert!(self.full.is_empty());
+        if self.held.is_empty() { self.tail.into_bytes() } else { self.held }
     }
 
     /// The block that the content is in, with all its capacity and with what the caller
     /// had in it. Where there is no memory to join several, it is the first of them.
     pub(crate) fn into_joined(mut self) -> Vec<u8> {
-        match self.make_contiguous() {
-            Ok(()) => self.tail,
-            Err(OutOfMemory(_)) => self.full.swap_remove(0),
+        match self.join_anyway() {
+            Ok(()) => self.tail.into_vec(),
+            Err(OutOfMemory(_)) => self.full.swap_remove(0).into_vec(),
         }
+    }
+
+    /// Joins without a share: what is read in part is no longer in flight.
+    fn join_anyway(&mut self) -> Result<(), OutOfMemory> {
+        let len = self.len();
+        self.join(Size { exact: len, class: len }, None)
     }
 
     fn base_of_tail(&self) -> usize {
@@ -189,7 +216,7 @@ impl Partial {
     }
 
     pub(crate) fn from_vec(content: Vec<u8>) -> Self {
-        Self::new(Content { tail: content, ..Content::default() })
+        Self::new(Content { tail: Block::from_vec(content), ..Content::default() })
     }
 
     /// Number of bytes.
@@ -210,9 +237,14 @@ impl Partial {
         let Some(mut content) = self.0 else {
             return Bytes::new();
         };
-        match content.make_contiguous() {
-            Ok(()) => content.into_bytes(),
-            Err(OutOfMemory(_)) => Bytes::from(content.into_joined()),
+        match content.join_anyway() {
+            Ok(()) => {
+                if content.has_slack() {
+                    content.trim(None);
+                }
+                content.into_bytes()
+            }
+            Err(OutOfMemory(_)) => content.full.swap_remove(0).into_bytes(),
         }
     }
 }
@@ -223,8 +255,21 @@ impl fmt::Debug for Partial {
     }
 }
 
-fn new_block(capacity: usize) -> Result<Vec<u8>, TryReserveError> {
-    let mut block = Vec::new();
-    block.try_reserve_exact(capacity)?;
-    Ok(block)
+/// Gives `block` a capacity of `size` behind its first `base` bytes, and keeps what is in it.
+fn replace(
+    block: &mut Block,
+    base: usize,
+    size: Size,
+    pool: Option<&BufferPool>,
+    share: Option<Share>,
+) -> Result<(), OutOfMemory> {
+    let failed = |_| OutOfMemory(size.exact);
+    if pool.is_none() && !block.is_pooled() {
+        // The allocator may have room behind it, or move pages instead of bytes.
+        return block.grow(base.saturating_add(size.exact), share).map_err(failed);
+    }
+    let mut larger = Block::new(size, pool, share).map_err(failed)?;
+    larger.fill(block.as_ref());
+    *block = larger;
+    Ok(())
 }

@@ -65,6 +65,19 @@ pub enum CollectError<E> {
         /// Those of them that there was memory for.
         partial: Partial,
     },
+    /// The [`MemoryBudget`](crate::MemoryBudget) has no room for the body: never, or not now
+    /// and it was not to be waited for.
+    #[non_exhaustive]
+    Budget {
+        /// Bytes that were asked for.
+        requested: u64,
+        /// The whole budget.
+        budget: u64,
+        /// Bytes that had arrived.
+        received: u64,
+        /// Those of them that there was room for.
+        partial: Partial,
+    },
     /// The body yields frame after frame without a byte of content in them.
     #[non_exhaustive]
     Stalled {
@@ -112,6 +125,7 @@ impl<E> CollectError<E> {
             | Self::Incomplete { received, .. }
             | Self::Longer { received, .. }
             | Self::OutOfMemory { received, .. }
+            | Self::Budget { received, .. }
             | Self::Stalled { received, .. }
             | Self::Body { received, .. } => *received,
         }
@@ -129,6 +143,7 @@ impl<E> CollectError<E> {
             | Self::Incomplete { partial, .. }
             | Self::Longer { partial, .. }
             | Self::OutOfMemory { partial, .. }
+            | Self::Budget { partial, .. }
             | Self::Stalled { partial, .. }
             | Self::InvalidUtf8 { partial, .. }
             | Self::Body { partial, .. } => partial.into_bytes(),
@@ -156,6 +171,13 @@ impl<E> fmt::Display for CollectError<E> {
             }
             Self::OutOfMemory { requested, received, .. } => {
                 write!(f, "no memory for {requested} bytes of body: {received} bytes received")
+            }
+            Self::Budget { requested, budget, received, .. } => {
+                write!(
+                    f,
+                    "budget of {budget} bytes has no room for {requested} bytes of body: \
+                     {received} bytes received"
+                )
             }
             Self::Stalled { frames, received, .. } => {
                 write!(

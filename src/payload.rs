@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{Method, Response};
 use http_body::Body;
 
-use crate::{CollectError, ResponseExt};
+use crate::{BufferPool, Collect, CollectError, LengthHistory, MemoryBudget, ResponseExt};
 
 /// The body as a blob: at most `limit` bytes, inclusive, contiguous, copied once at the
 /// most.
@@ -38,7 +38,7 @@ pub async fn blob<B: Body>(
     response: Response<B>,
     limit: u64,
 ) -> Result<Bytes, CollectError<B::Error>> {
-    response.collect_presized(&Method::GET, limit).bytes().await
+    Reader::new().blob(response, limit).await
 }
 
 /// The body as text: at most `limit` bytes, inclusive, validated as UTF-8 once, and not
@@ -56,5 +56,94 @@ pub async fn text<B: Body>(
     response: Response<B>,
     limit: u64,
 ) -> Result<String, CollectError<B::Error>> {
-    response.collect_presized(&Method::GET, limit).string().await
+    Reader::new().text(response, limit).await
+}
+
+/// [`blob`] and [`text`] with what a client shares between its calls.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use http::Response;
+/// use http_body_util::Full;
+/// use presized::{BufferPool, payload};
+///
+/// let reader = payload::Reader::new().pool(&BufferPool::new(64 << 20));
+/// let response = Response::new(Full::<bytes::Bytes>::from("binary"));
+/// assert_eq!(reader.blob(response, 1 << 20).await?, "binary");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Reader {
+    pool: Option<BufferPool>,
+    budget: Option<MemoryBudget>,
+    history: Option<LengthHistory>,
+}
+
+impl Reader {
+    /// A reader that shares nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the memory for blobs from `pool`, where it returns to.
+    pub fn pool(mut self, pool: &BufferPool) -> Self {
+        self.pool = Some(pool.clone());
+        self
+    }
+
+    /// Reads within a bound that is shared with other bodies.
+    pub fn budget(mut self, budget: &MemoryBudget) -> Self {
+        self.budget = Some(budget.clone());
+        self
+    }
+
+    /// Expects of payloads without a declared length what those before measured.
+    pub fn history(mut self, history: &LengthHistory) -> Self {
+        self.history = Some(history.clone());
+        self
+    }
+
+    /// See [`blob`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`blob`].
+    pub async fn blob<B: Body>(
+        &self,
+        response: Response<B>,
+        limit: u64,
+    ) -> Result<Bytes, CollectError<B::Error>> {
+        self.collect(response, limit).bytes().await
+    }
+
+    /// See [`text`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`text`].
+    pub async fn text<B: Body>(
+        &self,
+        response: Response<B>,
+        limit: u64,
+    ) -> Result<String, CollectError<B::Error>> {
+        self.collect(response, limit).string().await
+    }
+
+    fn collect<B: Body>(&self, response: Response<B>, limit: u64) -> Collect<B> {
+        let mut collect = response.collect_presized(&Method::GET, limit);
+        if let Some(pool) = &self.pool {
+            collect = collect.pool(pool);
+        }
+        if let Some(budget) = &self.budget {
+            collect = collect.budget(budget);
+        }
+        if let Some(history) = &self.history {
+            collect = collect.history(history);
+        }
+        collect
+    }
 }

@@ -9,7 +9,6 @@ use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 
 use crate::collector::{Collector, Options};
-use crate::content::Content;
 use crate::{Collect, CollectError, Collected, Progress};
 
 /// A body that yields the whole content of `B` as one data frame, then its trailers.
@@ -34,15 +33,15 @@ use crate::{Collect, CollectError, Collected, Progress};
 /// # }
 /// ```
 #[must_use = "bodies do nothing unless polled"]
-pub struct Presized<B, F = fn(Progress)> {
+pub struct Presized<B: Body, F = fn(Progress)> {
     state: State<B, F>,
 }
 
-enum State<B, F> {
+enum State<B: Body, F> {
     // Boxed because a pinned field takes either `unsafe` or one more dependency. It is
     // one small allocation for any `B`, where a bound would shut out bodies that are
     // not `Unpin`.
-    Reading { body: Pin<Box<B>>, collector: Collector, on_progress: F },
+    Reading { body: Pin<Box<B>>, collector: Box<Collector<B::Data>>, on_progress: F },
     Read { content: Option<Bytes>, trailers: Option<HeaderMap> },
 }
 
@@ -53,9 +52,9 @@ impl<B: Body> Presized<B> {
     }
 }
 
-impl<B, F> Presized<B, F> {
+impl<B: Body, F> Presized<B, F> {
     pub(crate) fn with(body: B, options: Options, on_progress: F) -> Self {
-        let collector = Collector::new(options, Content::default());
+        let collector = Box::new(Collector::new(options));
         Self { state: State::Reading { body: Box::pin(body), collector, on_progress } }
     }
 }
@@ -111,9 +110,9 @@ where
 }
 
 // `B` is pinned in a box and `F` is never pinned.
-impl<B, F> Unpin for Presized<B, F> {}
+impl<B: Body, F> Unpin for Presized<B, F> {}
 
-impl<B, F> fmt::Debug for Presized<B, F> {
+impl<B: Body, F> fmt::Debug for Presized<B, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match &self.state {
             State::Reading { .. } => "Reading",

@@ -19,9 +19,19 @@ pub(crate) struct Bounds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Give the block that is being filled this capacity.
-    Grow(usize),
+    Grow(Size),
     /// It is full: put a further block of this capacity behind it.
-    Append(usize),
+    Append(Size),
+}
+
+/// The capacity of a block, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    /// What is needed.
+    pub(crate) exact: usize,
+    /// That rounded up, so that one buffer serves bodies of about the same length; still
+    /// no more than was earned. For memory that is used again.
+    pub(crate) class: usize,
 }
 
 impl Bounds {
@@ -58,16 +68,49 @@ impl Bounds {
         }
         let most = self.earned(received).min(self.addressable);
         match expected {
-            Some(length) if received <= length => to_usize(length.min(most)).map(Step::Grow),
+            Some(length) if received <= length => Size::within(length, most).map(Step::Grow),
             _ if held < APPEND_FROM => {
-                to_usize(received.max(held.saturating_mul(2)).min(most)).map(Step::Grow)
+                Size::within(received.max(held.saturating_mul(2)), most).map(Step::Grow)
             }
             _ => {
                 let block = (received - held).max(APPEND_FROM).max(received / APPEND_SHARE);
-                to_usize(block.min(most - held)).map(Step::Append)
+                Size::within(block, most - held).map(Step::Append)
             }
         }
     }
+
+    /// The block that blocks of `received` bytes in all are joined in.
+    pub(crate) fn joined(&self, received: u64) -> Result<Size, u64> {
+        Size::within(received, self.earned(received).min(self.addressable))
+    }
+
+    /// The most memory a body can come to hold at one time, both blocks counted where one
+    /// is copied into the other. An expected length that is only a hint bounds nothing.
+    pub(crate) fn claim(&self, exact: Option<u64>) -> u64 {
+        match exact {
+            Some(length) if length <= self.eager => size_class(length).min(self.limit),
+            Some(length) => size_class(length).min(self.limit).saturating_mul(2),
+            None => {
+                let blocks = self.limit.saturating_add(self.limit / APPEND_SHARE);
+                let classes = size_class(blocks.max(APPEND_FROM));
+                classes.saturating_add(size_class(self.limit)).saturating_add(APPEND_FROM)
+            }
+        }
+    }
+}
+
+impl Size {
+    fn within(bytes: u64, most: u64) -> Result<Self, u64> {
+        let exact = to_usize(bytes.min(most))?;
+        let class = to_usize(size_class(bytes).min(most))?;
+        Ok(Self { exact, class })
+    }
+}
+
+/// The next multiple of an eighth of the power of two below: at most an eighth more.
+fn size_class(bytes: u64) -> u64 {
+    let step = 1 << bytes.checked_ilog2().unwrap_or(0).saturating_sub(3);
+    bytes.checked_next_multiple_of(step).unwrap_or(bytes)
 }
 
 /// Whether a result of `len` bytes would keep more than a quarter of its length as slack.
@@ -102,13 +145,32 @@ const APPEND_SHARE: u64 = 32;
 
 #[cfg(test)]
 mod tests {
-    use super::Step::{Append, Grow};
     use super::*;
 
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;
     const NO_LIMIT: u64 = u64::MAX;
+
+    /// A step, without the classes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Exactly {
+        Grow(usize),
+        Append(usize),
+    }
+    use Exactly::{Append, Grow};
+
+    fn next(
+        bounds: Bounds,
+        expected: Option<u64>,
+        held: u64,
+        received: u64,
+    ) -> Result<Exactly, u64> {
+        bounds.next(expected, held, received).map(|step| match step {
+            Step::Grow(size) => Grow(size.exact),
+            Step::Append(size) => Append(size.exact),
+        })
+    }
 
     fn bounds(limit: u64, eager: u64) -> Bounds {
         Bounds { limit, eager, addressable: isize::MAX as u64 }
@@ -162,7 +224,7 @@ mod tests {
             (NO_LIMIT, 16 * MIB, u64::MAX, 0, 1, Grow(16 << 20)),
         ];
         for (limit, eager, length, held, received, step) in table {
-            let found = bounds(limit, eager).next(Some(length), held, received);
+            let found = next(bounds(limit, eager), Some(length), held, received);
             assert_eq!(found, Ok(step), "{limit} {eager} {length} {held} {received}");
         }
     }
@@ -187,7 +249,7 @@ mod tests {
         ];
         for (limit, held, received, step) in table {
             assert_eq!(
-                bounds(limit, 16 * MIB).next(None, held, received),
+                next(bounds(limit, 16 * MIB), None, held, received),
                 Ok(step),
                 "{limit} {held} {received}"
             );
@@ -197,16 +259,16 @@ mod tests {
     #[test]
     fn outgrown_length_is_an_unknown_one() {
         let bounds = bounds(NO_LIMIT, 16 * MIB);
-        assert_eq!(bounds.next(Some(10), 10, 11), Ok(Grow(20)));
-        assert_eq!(bounds.next(Some(MIB), MIB, MIB + 1), Ok(Append(32 << 10)));
+        assert_eq!(next(bounds, Some(10), 10, 11), Ok(Grow(20)));
+        assert_eq!(next(bounds, Some(MIB), MIB, MIB + 1), Ok(Append(32 << 10)));
     }
 
     #[test]
     fn no_eager_bound_still_takes_what_comes() {
         let bounds = bounds(NO_LIMIT, 0);
-        assert_eq!(bounds.next(None, 0, 3), Ok(Grow(3)));
+        assert_eq!(next(bounds, None, 0, 3), Ok(Grow(3)));
         // Twice what is held is within four times what was received.
-        assert_eq!(bounds.next(None, 3, 4), Ok(Grow(6)));
+        assert_eq!(next(bounds, None, 3, 4), Ok(Grow(6)));
     }
 
     #[test]
@@ -224,7 +286,7 @@ mod tests {
         ];
         for (expected, held, received, outcome) in table {
             assert_eq!(
-                bounds.next(expected, held, received),
+                next(bounds, expected, held, received),
                 outcome,
                 "{expected:?} {held} {received}"
             );
@@ -269,9 +331,12 @@ mod tests {
                             for expected in sizes.map(Some).into_iter().chain([None]) {
                                 let what = format!("{bounds:?} {expected:?} {held} {received}");
                                 steps += 1;
-                                let capacity = match bounds.next(expected, held, received) {
-                                    Ok(Grow(capacity)) => capacity as u64,
-                                    Ok(Append(block)) => held + block as u64,
+                                let (capacity, class) = match bounds.next(expected, held, received)
+                                {
+                                    Ok(Step::Grow(size)) => (size.exact as u64, size.class as u64),
+                                    Ok(Step::Append(size)) => {
+                                        (held + size.exact as u64, held + size.class as u64)
+                                    }
                                     Err(requested) => {
                                         assert_eq!(requested, received, "{what}");
                                         assert!(received > addressable, "{what}");
@@ -279,12 +344,14 @@ mod tests {
                                     }
                                 };
                                 assert!(capacity >= received, "{what}");
-                                assert!(capacity <= limit, "{what}");
-                                assert!(capacity <= addressable, "{what}");
+                                assert!(class >= capacity, "{what}");
                                 assert!(
-                                    capacity <= eager.max(received.saturating_mul(4)),
+                                    class - held.min(capacity) <= capacity + capacity / 8,
                                     "{what}"
                                 );
+                                assert!(class <= limit, "{what}");
+                                assert!(class <= addressable, "{what}");
+                                assert!(class <= eager.max(received.saturating_mul(4)), "{what}");
                                 if let Some(length) = expected.filter(|&length| length >= received)
                                 {
                                     assert!(capacity <= length, "{what}");
@@ -296,6 +363,41 @@ mod tests {
             }
         }
         assert!(steps > 100_000, "{steps}");
+    }
+
+    #[test]
+    fn size_classes_are_an_eighth_apart() {
+        let table = [
+            (0, 0),
+            (1, 1),
+            (8, 8),
+            (15, 15),
+            (17, 18),
+            (6 * MIB, 6 * MIB),
+            (6 * MIB + 1, 6 * MIB + 512 * KIB),
+            (4 * MIB - 1, 4 * MIB),
+            (u64::MAX, u64::MAX),
+        ];
+        for (bytes, class) in table {
+            assert_eq!(size_class(bytes), class, "{bytes}");
+        }
+    }
+
+    #[test]
+    fn claim_bounds_what_a_body_can_hold() {
+        let table = [
+            // limit, eager, exact, claim
+            (10 * MIB, 16 * MIB, Some(6 * MIB), 6 * MIB),
+            (6 * MIB + 100, 16 * MIB, Some(6 * MIB + 100), 6 * MIB + 100),
+            (100 * MIB, 16 * MIB, Some(64 * MIB), 128 * MIB),
+            (MIB, 16 * MIB, None, MIB + 128 * KIB + MIB + 32 * KIB),
+            (0, 16 * MIB, None, 64 * KIB),
+            (u64::MAX, 16 * MIB, None, u64::MAX),
+            (u64::MAX, 16 * MIB, Some(u64::MAX), u64::MAX),
+        ];
+        for (limit, eager, exact, claim) in table {
+            assert_eq!(bounds(limit, eager).claim(exact), claim, "{limit} {eager} {exact:?}");
+        }
     }
 
     #[test]

@@ -9,7 +9,10 @@ use std::task::{Context, Poll, Waker};
 use bytes::{Buf, Bytes};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
-use presized::{Collect, CollectError, ContentLength, Mismatch, collect_presized};
+use presized::{
+    BufferPool, Collect, CollectError, ContentLength, LengthHistory, MemoryBudget, Mismatch,
+    collect_presized,
+};
 use presized_support::ledger::{Ledger, Mark, Spent};
 use presized_support::mock::{Mock, Step, drive};
 use proptest::prelude::*;
@@ -510,4 +513,114 @@ fn data_of_another_kind_than_bytes_is_copied_once() {
     let (content, spent) = count(collect_presized(body, Some(3 * MIB as u64), u64::MAX));
     assert_eq!(content.unwrap().len(), 3 * MIB);
     assert_eq!((spent.allocations, spent.bytes), (1, 3 * MIB as u64));
+}
+
+#[test]
+fn warm_pool_reads_without_a_large_allocation() {
+    let _alone = alone();
+    let pool = BufferPool::new(256 * MIB);
+    for len in [64 * KIB, 6 * MIB, 16 * MIB, 64 * MIB] {
+        for declared in [Some(len as u64), None] {
+            let history = LengthHistory::new();
+            let read = || {
+                let collect = Collect::new(body(len, 64 * KIB - 1), u64::MAX).eager(72 * MIB);
+                collect.content_length(declared).pool(&pool).history(&history).bytes()
+            };
+            // The first learns the length, and the second fills the pool with it.
+            drop(drive(read()).unwrap());
+            drop(drive(read()).unwrap());
+            let (content, spent) = count(read());
+            assert_eq!(content.unwrap(), PATTERN[..len]);
+            assert_eq!(spent.large, 0, "{len} {declared:?}: {spent:?}");
+            assert!(spent.bytes < 512, "{len} {declared:?}: {spent:?}");
+        }
+    }
+    assert_eq!(pool.stats().outstanding, 0);
+}
+
+#[test]
+fn settled_history_peaks_at_the_body_and_a_quarter() {
+    let _alone = alone();
+    let history = LengthHistory::new();
+    let len = 6 * MIB;
+    let read = || Collect::new(body(len, 16 * KIB), u64::MAX).history(&history).bytes();
+    let (_, spent) = count(read());
+    assert!(spent.peak as f64 <= 2.05 * len as f64, "{spent:?}");
+    let (content, spent) = count(read());
+    assert_eq!(content.unwrap().len(), len);
+    assert_eq!(spent.large, 1);
+    assert!(spent.peak as f64 <= 1.25 * len as f64, "{spent:?}");
+}
+
+/// Bodies of every kind that wait for each other in one thread: what the allocator counts
+/// is never above the budget, but for what a body is made of beside its content.
+#[test]
+fn budget_bounds_what_the_allocator_counts() {
+    let _alone = alone();
+    const BUDGET: u64 = 3 << 20;
+    const BODIES: usize = 60;
+    let budget = MemoryBudget::new(BUDGET);
+    // Their futures, which are the caller's, are allocated before the count.
+    let mut reads: Vec<_> = (0..BODIES)
+        .map(|index| {
+            let len = (index * 97_001) % (1200 * KIB) + 1;
+            let body = Slow { rest: &PATTERN[..len], ready: false };
+            let mut collect = Collect::new(body, 1250 << 10).eager(64 * KIB).budget(&budget);
+            if index % 3 == 0 {
+                collect = collect.eager(2 * MIB).content_length(Some(len as u64));
+            }
+            (len, Some(Box::pin(collect.bytes())))
+        })
+        .collect();
+    let (rounds, spent) = Ledger::measure(|| {
+        let mut cx = Context::from_waker(Waker::noop());
+        for round in 1..10_000 {
+            let mut left = 0;
+            for (len, read) in &mut reads {
+                let Some(future) = read else { continue };
+                match future.as_mut().poll(&mut cx) {
+                    Poll::Ready(content) => {
+                        assert_eq!(content.unwrap(), PATTERN[..*len]);
+                        *read = None;
+                    }
+                    Poll::Pending => left += 1,
+                }
+            }
+            if left == 0 {
+                return round;
+            }
+        }
+        panic!("deadlock");
+    });
+    assert!(rounds > 20, "nothing had to wait: {rounds}");
+    assert!(spent.peak <= BUDGET + BODIES as u64 * 1024, "{spent:?}");
+    assert!(spent.peak > BUDGET / 2, "the budget was hardly used: {spent:?}");
+    assert_eq!(budget.in_use(), 0);
+}
+
+/// A frame of 16 KiB at every other poll.
+struct Slow {
+    rest: &'static [u8],
+    ready: bool,
+}
+
+impl Body for Slow {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        self.ready = !self.ready;
+        if !self.ready {
+            return Poll::Pending;
+        }
+        if self.rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        let (frame, rest) = self.rest.split_at(self.rest.len().min(16 * KIB));
+        self.rest = rest;
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(frame)))))
+    }
 }

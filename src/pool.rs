@@ -1,0 +1,238 @@
+//! Memory that goes from one body to the next without going through the allocator.
+
+use std::collections::{BTreeMap, TryReserveError, VecDeque};
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
+
+use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Buffers that are used again for the next body.
+///
+/// An allocator gives megabytes back to the kernel when a body is dropped, and the next
+/// body faults them in again, page by page: about 1,500 faults for 6 MiB, which is more
+/// work than the copying. A pool keeps them. Clones share one pool.
+///
+/// The buffer of a [`Bytes`](bytes::Bytes) returns when its last clone is dropped, on
+/// whatever thread, and that of an unfinished body when reading it fails, is cancelled,
+/// or panics. A `Vec` or a `String` is the caller's to keep, so those forms take nothing
+/// from the pool.
+///
+/// # What it keeps
+///
+/// At most the given number of idle bytes; where one buffer more would pass it, those go
+/// that have been idle longest. One that has been idle for the maximum age goes the next
+/// time anything is taken or returned, so that an outlier does not stay, and nothing runs
+/// in the background for it. [`trim`](Self::trim) lets go of all.
+///
+/// Buffers have sizes an eighth of a power of two apart, and a body gets one of at most
+/// the size that its length is rounded up to: one that is there already holds no memory
+/// that the body has not earned. Buffers under 16 KiB are left to the allocator.
+///
+/// The bytes of an earlier body cannot be seen: a buffer comes back empty, and safe Rust
+/// reads nothing beyond its length. They are not overwritten before that.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use presized::{BufferPool, Collect};
+///
+/// let pool = BufferPool::new(64 << 20);
+/// for _ in 0..2 {
+///     # let body = http_body_util::StreamBody::new(futures_util::stream::iter(
+///     #     [vec![0; 1 << 20], vec![0; 5 << 20]].map(|data| {
+///     #         Ok::<_, std::convert::Infallible>(http_body::Frame::data(bytes::Bytes::from(data)))
+///     #     }),
+///     # ));
+///     let content = Collect::new(body, 64 << 20).content_length(Some(6 << 20)).pool(&pool).bytes().await?;
+///     assert_eq!(content.len(), 6 << 20);
+/// }
+/// assert_eq!((pool.stats().misses, pool.stats().hits), (1, 1));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct BufferPool {
+    shared: Arc<Shared>,
+}
+
+/// What a [`BufferPool`] has done, and what it holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PoolStats {
+    /// Buffers that were taken from the pool.
+    pub hits: u64,
+    /// Buffers that had to be allocated.
+    pub misses: u64,
+    /// Buffers in the pool.
+    pub idle: usize,
+    /// Bytes in those.
+    pub idle_bytes: usize,
+    /// Buffers that are with a body or its content, and will return.
+    pub outstanding: usize,
+    /// Bytes in those.
+    pub outstanding_bytes: usize,
+}
+
+struct Shared {
+    max_idle_bytes: usize,
+    max_age: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// By capacity; within one, the longest idle first.
+    idle: BTreeMap<usize, VecDeque<Idle>>,
+    stats: PoolStats,
+}
+
+struct Idle {
+    buffer: Vec<u8>,
+    since: Instant,
+}
+
+impl BufferPool {
+    /// A pool that keeps at most `max_idle_bytes` bytes that are not in use, each for a
+    /// minute at most. 0 keeps nothing.
+    pub fn new(max_idle_bytes: usize) -> Self {
+        Self::with_max_age(max_idle_bytes, MAX_AGE_DEFAULT)
+    }
+
+    /// The same with another maximum age for idle buffers.
+    pub fn with_max_age(max_idle_bytes: usize, max_age: Duration) -> Self {
+        let shared = Shared { max_idle_bytes, max_age, state: Mutex::new(State::default()) };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Lets go of all idle buffers.
+    pub fn trim(&self) {
+        let mut state = self.lock();
+        state.stats.idle = 0;
+        state.stats.idle_bytes = 0;
+        let idle = std::mem::take(&mut state.idle);
+        drop(state);
+        // Unmapping megabytes takes longer than anybody should wait for the lock.
+        drop(idle);
+    }
+
+    /// What the pool has done, and what it holds.
+    pub fn stats(&self) -> PoolStats {
+        self.lock().stats
+    }
+
+    /// An empty buffer with a capacity in this range, the end of it if it is a new one.
+    pub(crate) fn take(&self, capacity: RangeInclusive<usize>) -> Result<Vec<u8>, TryReserveError> {
+        let most = *capacity.end();
+        let now = Instant::now();
+        let mut state = self.lock();
+        let expired = state.expire(now, self.shared.max_age);
+        let found = state.take_idle(capacity);
+        let found = match found {
+            Some(buffer) => {
+                state.stats.hits += 1;
+                state.lend(buffer.capacity());
+                drop(state);
+                Ok(buffer)
+            }
+            None => {
+                state.stats.misses += 1;
+                drop(state);
+                let mut buffer = Vec::new();
+                buffer.try_reserve_exact(most).map(|()| {
+                    self.lock().lend(buffer.capacity());
+                    buffer
+                })
+            }
+        };
+        drop(expired);
+        found
+    }
+
+    /// Takes a buffer back.
+    pub(crate) fn put(&self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        let now = Instant::now();
+        let mut state = self.lock();
+        state.stats.outstanding -= 1;
+        state.stats.outstanding_bytes -= buffer.capacity();
+        let mut gone = state.expire(now, self.shared.max_age);
+        if buffer.capacity() > self.shared.max_idle_bytes {
+            drop(state);
+            // With `gone`, freed without the lock.
+            return;
+        }
+        while state.stats.idle_bytes > self.shared.max_idle_bytes - buffer.capacity() {
+            gone.extend(state.pop_longest_idle());
+        }
+        state.stats.idle += 1;
+        state.stats.idle_bytes += buffer.capacity();
+        state.idle.entry(buffer.capacity()).or_default().push_back(Idle { buffer, since: now });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it is held.
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for BufferPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BufferPool")
+            .field("max_idle_bytes", &self.shared.max_idle_bytes)
+            .field("max_age", &self.shared.max_age)
+            .field("stats", &self.stats())
+            .finish()
+    }
+}
+
+impl State {
+    /// The most recently used of the smallest that fit.
+    fn take_idle(&mut self, capacity: RangeInclusive<usize>) -> Option<Vec<u8>> {
+        let (&capacity, buffers) = self.idle.range_mut(capacity).next()?;
+        let idle = buffers.pop_back();
+        if buffers.is_empty() {
+            self.idle.remove(&capacity);
+        }
+        let buffer = idle?.buffer;
+        self.stats.idle -= 1;
+        self.stats.idle_bytes -= capacity;
+        Some(buffer)
+    }
+
+    fn lend(&mut self, capacity: usize) {
+        self.stats.outstanding += 1;
+        self.stats.outstanding_bytes += capacity;
+    }
+
+    fn pop_longest_idle(&mut self) -> Option<Idle> {
+        let longest =
+            |(_, buffers): &(&usize, &VecDeque<Idle>)| buffers.front().map(|idle| idle.since);
+        let capacity = *self.idle.iter().min_by_key(longest)?.0;
+        let buffers = self.idle.get_mut(&capacity)?;
+        let idle = buffers.pop_front();
+        if buffers.is_empty() {
+            self.idle.remove(&capacity);
+        }
+        self.stats.idle -= 1;
+        self.stats.idle_bytes -= capacity;
+        idle
+    }
+
+    /// Takes out what has been idle for too long, to be freed without the lock.
+    fn expire(&mut self, now: Instant, max_age: Duration) -> Vec<Idle> {
+        let mut expired = Vec::new();
+        let is_old = |idle: &Idle| now.saturating_duration_since(idle.since) >= max_age;
+        while self.idle.values().any(|buffers| buffers.front().is_some_and(is_old)) {
+            expired.extend(self.pop_longest_idle());
+        }
+        expired
+    }
+}
+
+/// Buffers under this size are cheap to allocate, and the allocator keeps them.
+pub(crate) const POOLED_FROM: usize = 16 << 10;
+
+const MAX_AGE_DEFAULT: Duration = Duration::from_secs(60);

@@ -1,0 +1,469 @@
+//! Memory that is used again, lengths that are guessed, and a bound that is shared.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Response};
+use presized::{
+    BufferPool, Collect, CollectError, ContentLength, LengthHistory, MemoryBudget, ResponseExt,
+    payload,
+};
+use presized_support::mock::{Mock, MockError, Step, drive};
+
+const MIB: usize = 1 << 20;
+
+/// A body in frames of 64 KiB, the last of which is smaller.
+fn body(len: usize) -> Mock {
+    let frames =
+        (0..len).step_by(65_536).map(move |at| Bytes::from(vec![b'x'; 65_536.min(len - at)]));
+    Mock::new(frames.map(Step::Data))
+}
+
+fn known(len: usize, pool: &BufferPool) -> Bytes {
+    let collect = Collect::new(body(len), u64::MAX).content_length(Some(len as u64));
+    drive(collect.eager(64 * MIB).pool(pool).bytes()).unwrap()
+}
+
+fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[test]
+fn buffer_returns_when_the_last_clone_is_dropped() {
+    let pool = BufferPool::new(64 * MIB);
+    let content = known(6 * MIB, &pool);
+    let address = content.as_ptr();
+    let clone = content.slice(5..10);
+    drop(content);
+    assert_eq!((pool.stats().outstanding, pool.stats().idle), (1, 0));
+    std::thread::spawn(move || drop(clone)).join().unwrap();
+    assert_eq!((pool.stats().outstanding, pool.stats().idle), (0, 1));
+    assert_eq!(known(6 * MIB, &pool).as_ptr(), address);
+    assert_eq!((pool.stats().hits, pool.stats().misses), (1, 1));
+}
+
+#[test]
+fn buffer_returns_on_error_and_on_cancel() {
+    let pool = BufferPool::new(64 * MIB);
+    let read = |tail| {
+        let steps = [Step::Data(Bytes::from(vec![b'x'; MIB])), tail];
+        Collect::new(Mock::new(steps), u64::MAX).content_length(Some(6 << 20)).pool(&pool).bytes()
+    };
+    let error = drive(read(Step::Fail("reset"))).unwrap_err();
+    assert_eq!(pool.stats().outstanding, 1);
+    drop(error);
+    assert_eq!((pool.stats().outstanding, pool.stats().idle), (0, 1));
+
+    let mut cancelled = Box::pin(read(Step::Hang));
+    assert!(poll_once(cancelled.as_mut()).is_pending());
+    assert_eq!((pool.stats().outstanding, pool.stats().idle), (1, 0));
+    drop(cancelled);
+    assert_eq!((pool.stats().outstanding, pool.stats().idle), (0, 1));
+    assert_eq!((pool.stats().hits, pool.stats().misses), (1, 1));
+}
+
+#[test]
+fn buffer_returns_when_the_reader_panics() {
+    let pool = BufferPool::new(64 * MIB);
+    let collect = Collect::new(body(6 * MIB), u64::MAX)
+        .content_length(Some(6 << 20))
+        .pool(&pool)
+        .on_progress(|progress| assert!(progress.received < 100_000, "a bug of the caller's"));
+    let panicked =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drive(collect.bytes())));
+    assert!(panicked.is_err());
+    assert_eq!((pool.stats().outstanding, pool.stats().idle), (0, 1));
+    assert_eq!(known(6 * MIB, &pool).len(), 6 * MIB);
+}
+
+#[test]
+fn partial_content_is_in_the_pool_again_after_it_is_dropped() {
+    let pool = BufferPool::new(64 * MIB);
+    let steps = [Step::Data(Bytes::from(vec![b'x'; 5 * MIB])), Step::Data("yz".into())];
+    let read = Collect::new(Mock::new(steps), u64::MAX).content_length(Some(6 << 20)).pool(&pool);
+    let partial = drive(read.bytes()).unwrap_err().into_partial();
+    assert_eq!(partial.len(), 5 * MIB + 2);
+    drop(partial);
+    assert_eq!(pool.stats().outstanding, 0);
+}
+
+#[test]
+fn lengths_about_the_same_share_a_buffer() {
+    let pool = BufferPool::new(64 * MIB);
+    // All within one class, which ends at 6.5 MiB.
+    for len in [6 * MIB + 1, 6 * MIB + 4000, 6 * MIB + 400_000, 6 * MIB + MIB / 2] {
+        let content = known(len, &pool);
+        assert_eq!(content.len(), len);
+    }
+    assert_eq!((pool.stats().hits, pool.stats().misses), (3, 1));
+    assert_eq!(pool.stats().idle_bytes, 6 * MIB + MIB / 2);
+}
+
+#[test]
+fn class_is_clamped_to_the_limit() {
+    let pool = BufferPool::new(64 * MIB);
+    let len = 6 * MIB + 1;
+    for _ in 0..2 {
+        let read = Collect::new(body(len), len as u64).content_length(Some(len as u64)).pool(&pool);
+        assert_eq!(drive(read.bytes()).unwrap().len(), len);
+        assert_eq!(pool.stats().idle_bytes, len);
+    }
+    assert_eq!(pool.stats().hits, 1);
+}
+
+#[test]
+fn outlier_makes_room_for_what_is_used() {
+    let pool = BufferPool::new(32 * MIB);
+    drop(known(30 * MIB, &pool));
+    assert_eq!(pool.stats().idle_bytes, 30 * MIB);
+    drop(known(6 * MIB, &pool));
+    assert_eq!(pool.stats().idle_bytes, 6 * MIB);
+    // One that is larger than all the pool may keep is not kept at all.
+    drop(known(33 * MIB, &pool));
+    assert_eq!(pool.stats().idle_bytes, 6 * MIB);
+}
+
+#[test]
+fn idle_memory_ages_out_and_can_be_trimmed() {
+    let pool = BufferPool::with_max_age(64 * MIB, Duration::from_millis(20));
+    drop(known(6 * MIB, &pool));
+    std::thread::sleep(Duration::from_millis(30));
+    // Any use of the pool is the time to notice.
+    drop(known(MIB, &pool));
+    assert_eq!(pool.stats().idle_bytes, MIB);
+    pool.trim();
+    assert_eq!((pool.stats().idle, pool.stats().idle_bytes), (0, 0));
+}
+
+#[test]
+fn pool_of_nothing_works_and_keeps_nothing() {
+    let pool = BufferPool::new(0);
+    for _ in 0..3 {
+        assert_eq!(known(6 * MIB, &pool).len(), 6 * MIB);
+    }
+    let stats = pool.stats();
+    assert_eq!((stats.hits, stats.misses, stats.idle, stats.outstanding), (0, 3, 0, 0));
+}
+
+#[test]
+fn buffers_dropped_in_any_order_return() {
+    let pool = BufferPool::new(64 * MIB);
+    let mut contents: Vec<_> = (1..=5).map(|len| known(len * MIB, &pool)).collect();
+    for index in [2, 0, 2, 1, 0] {
+        drop(contents.remove(index));
+    }
+    assert_eq!((pool.stats().outstanding, pool.stats().idle_bytes), (0, 15 * MIB));
+}
+
+#[test]
+fn what_the_caller_keeps_is_not_taken_from_the_pool() {
+    let pool = BufferPool::new(64 * MIB);
+    let read = || Collect::new(body(MIB), u64::MAX).content_length(Some(MIB as u64)).pool(&pool);
+    drive(read().vec()).unwrap();
+    drive(read().string()).unwrap();
+    drive(read().into_buf(&mut Vec::new())).unwrap();
+    assert_eq!(pool.stats().misses, 0);
+}
+
+#[test]
+fn unknown_length_is_read_into_pooled_memory_too() {
+    let pool = BufferPool::new(64 * MIB);
+    for _ in 0..2 {
+        let content = drive(Collect::new(body(6 * MIB), u64::MAX).pool(&pool).bytes()).unwrap();
+        assert_eq!(content, vec![b'x'; 6 * MIB]);
+    }
+    let stats = pool.stats();
+    assert_eq!((stats.hits, stats.outstanding), (stats.misses, 0));
+}
+
+#[test]
+fn old_content_is_never_seen() {
+    let pool = BufferPool::new(64 * MIB);
+    let secret = Bytes::from(vec![b'S'; MIB]);
+    let read = |first: Bytes, second: Bytes| {
+        let steps = [Step::Data(first), Step::Data(second)];
+        drive(
+            Collect::new(Mock::new(steps), u64::MAX)
+                .content_length(Some(MIB as u64 + 1))
+                .pool(&pool)
+                .bytes(),
+        )
+    };
+    drop(read(secret, "S".into()).unwrap());
+    // Ends early, in a buffer that was full of something else.
+    let error = read("abc".into(), "d".into()).unwrap_err();
+    assert_eq!(pool.stats().hits, 1);
+    assert_eq!(error.into_partial(), "abcd");
+}
+
+#[test]
+fn settled_history_makes_an_unknown_length_one_reservation() {
+    let history = LengthHistory::new();
+    let read =
+        |len| drive(Collect::new(body(len), u64::MAX).history(&history).collected()).unwrap();
+    let first = read(6 * MIB);
+    assert!(first.stats.reservations > 10, "{:?}", first.stats);
+    for len in [6 * MIB, 6 * MIB + 1000, 6 * MIB - 1000] {
+        let read = read(len);
+        assert_eq!(read.content.len(), len);
+        assert_eq!(read.stats.reservations, 1);
+        assert!(read.stats.peak as f64 <= 1.25 * len as f64, "{:?}", read.stats);
+        assert_eq!(read.stats.content_length, ContentLength::Unknown);
+    }
+}
+
+#[test]
+fn history_never_passes_a_bound_and_is_never_an_error() {
+    let history = LengthHistory::new();
+    history.observe(u64::MAX);
+    history.observe(u64::MAX);
+    for (limit, eager, len, peak) in
+        [(u64::MAX, MIB, 100, MIB), (MIB as u64, 16 * MIB, 100, MIB), (u64::MAX, 0, 8, 8)]
+    {
+        let history = history.clone();
+        let read = Collect::new(body(len), limit).eager(eager).history(&history).collected();
+        let read = drive(read).unwrap();
+        assert_eq!(read.content.len(), len);
+        assert!(read.stats.peak <= peak as u64, "{:?}", read.stats);
+    }
+    let error = drive(Collect::new(body(6), 5).history(&history).bytes()).unwrap_err();
+    assert!(matches!(error, CollectError::TooLarge { limit: 5, received: 6, .. }), "{error}");
+}
+
+#[test]
+fn history_learns_only_from_whole_bodies_without_a_length() {
+    let history = LengthHistory::new();
+    let read = |steps: Vec<Step>| Collect::new(Mock::new(steps), 100).history(&history);
+    drive(read(vec![Step::Data("hello".into())]).content_length(Some(5)).bytes()).unwrap();
+    drive(read(vec![Step::Data("hello".into()), Step::Fail("reset")]).bytes()).unwrap_err();
+    assert_eq!(history.expected(), None);
+    drive(read(vec![Step::Data("hello".into())]).bytes()).unwrap();
+    assert_eq!(history.expected(), Some(5));
+}
+
+#[test]
+fn budget_is_held_until_the_content_is_dropped() {
+    let budget = MemoryBudget::new(10 << 20);
+    let read = |len: usize| {
+        Collect::new(body(len), 10 << 20).content_length(Some(len as u64)).budget(&budget)
+    };
+    let content = drive(read(6 * MIB).bytes()).unwrap();
+    assert_eq!(budget.in_use(), 6 << 20);
+    let mut waiting = pin!(read(6 * MIB).bytes());
+    assert!(poll_once(waiting.as_mut()).is_pending());
+    drop(content);
+    assert_eq!(drive(waiting).unwrap().len(), 6 * MIB);
+    assert_eq!(budget.in_use(), 0);
+    // What the caller keeps is his.
+    let vec = drive(read(6 * MIB).vec()).unwrap();
+    assert_eq!((vec.len(), budget.in_use()), (6 * MIB, 0));
+}
+
+#[test]
+fn fail_fast_does_not_wait() {
+    let budget = MemoryBudget::new(10 << 20);
+    let read = |budget: &MemoryBudget| {
+        Collect::new(body(6 * MIB), 10 << 20).content_length(Some(6 << 20)).budget(budget).bytes()
+    };
+    let content = drive(read(&budget)).unwrap();
+    let error = drive(read(&budget.fail_fast())).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            CollectError::Budget { requested: 6_291_456, budget: 10_485_760, received: 65_536, .. }
+        ),
+        "{error}"
+    );
+    drop(content);
+    assert!(drive(read(&budget.fail_fast())).is_ok());
+}
+
+#[test]
+fn limit_above_the_budget_is_an_error_at_once() {
+    let budget = MemoryBudget::new(10);
+    for declared in [None, Some(5)] {
+        let body = Mock::new([Step::Hang]);
+        let read = Collect::new(body, 11).content_length(declared).budget(&budget).bytes();
+        let error = drive(read).unwrap_err();
+        assert!(
+            matches!(error, CollectError::Budget { requested: 11, budget: 10, received: 0, .. }),
+            "{error}"
+        );
+    }
+    assert!(
+        drive(
+            Collect::new(Mock::of(["hello"]), 10).content_length(Some(5)).budget(&budget).bytes()
+        )
+        .is_ok()
+    );
+}
+
+#[test]
+fn budget_of_nothing_reads_nothing() {
+    let budget = MemoryBudget::new(0);
+    assert_eq!(drive(Collect::new(Mock::default(), 0).budget(&budget).bytes()).unwrap(), "");
+    let error = drive(Collect::new(Mock::of(["x"]), 1).budget(&budget).bytes()).unwrap_err();
+    assert!(matches!(error, CollectError::Budget { budget: 0, .. }), "{error}");
+}
+
+#[test]
+fn body_that_never_fits_fails_instead_of_waiting() {
+    // Blocks and the whole that they are joined in are twice the body.
+    let budget = MemoryBudget::new(MIB as u64);
+    let error = drive(Collect::new(body(MIB), MIB as u64).budget(&budget).bytes()).unwrap_err();
+    assert!(matches!(error, CollectError::Budget { .. }), "{error}");
+    assert!(!error.into_partial().is_empty());
+    assert_eq!(budget.in_use(), 0);
+    assert!(drive(Collect::new(body(MIB / 3), MIB as u64).budget(&budget).bytes()).is_ok());
+}
+
+#[test]
+fn waiting_is_in_order() {
+    let budget = MemoryBudget::new(10);
+    let read = |len: usize| {
+        let body = Mock::of([vec![b'x'; len]]);
+        Collect::new(body, 10).content_length(Some(len as u64)).budget(&budget).bytes()
+    };
+    let first = drive(read(8)).unwrap();
+    let mut large = pin!(read(9));
+    let mut small = pin!(read(2));
+    assert!(poll_once(large.as_mut()).is_pending());
+    // It would fit, and would keep the large one waiting for ever if there were many.
+    assert!(poll_once(small.as_mut()).is_pending());
+    drop(first);
+    assert!(poll_once(small.as_mut()).is_pending());
+    let large = match poll_once(large.as_mut()) {
+        Poll::Ready(large) => large.unwrap(),
+        Poll::Pending => panic!("was not served"),
+    };
+    drop(large);
+    assert!(poll_once(small.as_mut()).is_ready());
+}
+
+#[test]
+fn cancelled_wait_leaves_no_trace() {
+    let budget = MemoryBudget::new(10);
+    let read = |len: usize| {
+        let body = Mock::of([vec![b'x'; len]]);
+        Collect::new(body, 10).content_length(Some(len as u64)).budget(&budget).bytes()
+    };
+    let first = drive(read(8)).unwrap();
+    let mut cancelled = Box::pin(read(9));
+    let mut next = pin!(read(2));
+    assert!(poll_once(cancelled.as_mut()).is_pending());
+    assert!(poll_once(next.as_mut()).is_pending());
+    drop(cancelled);
+    assert!(poll_once(next.as_mut()).is_ready());
+    drop(first);
+    assert_eq!(budget.in_use(), 0);
+}
+
+#[test]
+fn payloads_and_responses_use_what_they_are_given() {
+    let pool = BufferPool::new(64 * MIB);
+    let budget = MemoryBudget::new(64 << 20);
+    let history = LengthHistory::new();
+    let reader = payload::Reader::new().pool(&pool).budget(&budget).history(&history);
+    let blob = drive(reader.blob(Response::new(body(6 * MIB)), 16 << 20)).unwrap();
+    assert_eq!((blob.len(), history.expected()), (6 * MIB, Some(6_684_672)));
+    assert_eq!((pool.stats().outstanding, budget.in_use()), (1, 6 << 20));
+    drop(blob);
+    let text = drive(reader.text(Response::new(body(6 * MIB)), 16 << 20)).unwrap();
+    assert_eq!((text.len(), pool.stats().outstanding, budget.in_use()), (6 * MIB, 0, 0));
+    let response = Response::new(body(6 * MIB));
+    let presized = response.collect_presized(&Method::GET, 64 << 20).pool(&pool).presized();
+    let collected = drive(http_body_util::BodyExt::collect(presized)).unwrap().to_bytes();
+    assert_eq!((collected.len(), pool.stats().outstanding), (6 * MIB, 1));
+}
+
+/// Xorshift: the same bodies on every run of a seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+}
+
+/// Many bodies of all kinds, of which any would fit alone, on threads that wait for
+/// each other: all of them end, and the budget and the pool are whole afterwards.
+#[test]
+fn growing_bodies_under_a_tight_budget_all_finish() {
+    let budget = MemoryBudget::new(600_000);
+    let pool = BufferPool::new(1 << 20);
+    let finished = Arc::new(AtomicU64::new(0));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_time()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let mut tasks = tokio::task::JoinSet::new();
+        for seed in 1..=400 {
+            let (budget, pool, finished) = (budget.clone(), pool.clone(), finished.clone());
+            tasks.spawn(async move {
+                let mut random = Random(u64::wrapping_mul(seed, 0x9E37_79B9_7F4A_7C15));
+                let len = random.below(200_000) as usize;
+                let frame = 1 + random.below(20_000) as usize;
+                let mut steps = Vec::new();
+                for at in (0..len).step_by(frame) {
+                    steps.push(Step::Data(Bytes::from(vec![seed as u8; frame.min(len - at)])));
+                    if random.below(3) == 0 {
+                        steps.push(Step::Wait);
+                    }
+                }
+                let fails = random.below(10) == 0;
+                if fails {
+                    steps.push(Step::Fail("reset"));
+                }
+                let mut collect = Collect::new(Mock::new(steps), 200_000).budget(&budget);
+                match random.below(4) {
+                    0 => collect = collect.content_length(Some(len as u64)),
+                    1 => {
+                        collect = collect.content_length(ContentLength::Hint(random.below(200_000)))
+                    }
+                    2 => collect = collect.eager(random.below(50_000) as usize),
+                    _ => {}
+                }
+                if random.below(2) == 0 {
+                    collect = collect.pool(&pool);
+                }
+                let read: Result<Bytes, CollectError<MockError>> = match random.below(3) {
+                    0 => collect.vec().await.map(Bytes::from),
+                    1 => match tokio::time::timeout(
+                        Duration::from_micros(random.below(3000)),
+                        collect.bytes(),
+                    )
+                    .await
+                    {
+                        Ok(read) => read,
+                        Err(_cancelled) => Ok(Bytes::from(vec![seed as u8; len])),
+                    },
+                    _ => collect.bytes().await,
+                };
+                match read {
+                    Ok(content) => assert_eq!(content, vec![seed as u8; len]),
+                    Err(error) => assert!(fails, "{error}"),
+                }
+                finished.fetch_add(1, SeqCst);
+            });
+        }
+        while let Some(task) = tokio::time::timeout(Duration::from_secs(60), tasks.join_next())
+            .await
+            .expect("deadlock")
+        {
+            task.unwrap();
+        }
+    });
+    assert_eq!(finished.load(SeqCst), 400);
+    assert_eq!(budget.in_use(), 0);
+    assert_eq!(pool.stats().outstanding, 0);
+}
