@@ -240,7 +240,7 @@ impl<D: Buf> Collector<D> {
             return Poll::Ready(Ok(()));
         };
         let arrived = self.received.min(self.options.bounds.limit);
-        if self.may_be_whole(arrived, data.remaining()) {
+        if self.may_be_whole(arrived, &data) {
             self.content.hold(data.copy_to_bytes(data.remaining()));
             return Poll::Ready(Ok(()));
         }
@@ -286,10 +286,14 @@ impl<D: Buf> Collector<D> {
     }
 
     /// Whether a frame can be the whole body and is large enough to be the result.
-    fn may_be_whole(&self, arrived: u64, frame: usize) -> bool {
+    fn may_be_whole(&self, arrived: u64, frame: &impl Buf) -> bool {
+        let len = frame.remaining();
         self.options.target == Target::Bytes
-            && frame >= HAND_OVER_FROM
-            && arrived == frame as u64
+            && len >= HAND_OVER_FROM
+            && arrived == len as u64
+            // Data in several places is copied to be `Bytes`, by an allocation that
+            // aborts where there is no memory for it.
+            && frame.chunk().len() == len
             && self.expected.is_none_or(|expected| expected <= arrived)
     }
 

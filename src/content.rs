@@ -159,7 +159,8 @@ impl Content {
         let size = Size { exact: self.tail.len(), class: self.tail.len() };
         if let Ok(mut exact) = Block::new(size, self.pool.as_ref(), share) {
             exact.fill(self.tail.as_ref());
-            self.tail = exact;
+            let replaced = std::mem::replace(&mut self.tail, exact);
+            self.note_reservation(replaced.capacity());
         }
     }
 

@@ -229,7 +229,8 @@ fn history_never_passes_a_bound_and_is_never_an_error() {
         let read = Collect::new(body(len), limit).eager(eager).history(&history).collected();
         let read = drive(read).unwrap();
         assert_eq!(read.content.len(), len);
-        assert!(read.stats.peak <= peak as u64, "{:?}", read.stats);
+        // The copy that the slack costs is beside it for a moment.
+        assert!(read.stats.peak <= (peak + len) as u64, "{:?}", read.stats);
     }
     let error = drive(Collect::new(body(6), 5).history(&history).bytes()).unwrap_err();
     assert!(matches!(error, CollectError::TooLarge { limit: 5, received: 6, .. }), "{error}");
