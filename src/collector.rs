@@ -203,7 +203,7 @@ impl Collector {
         if !data.has_remaining() {
             return Ok(());
         }
-        if self.may_be_whole(received, data.remaining()) {
+        if self.may_be_whole(received, &data) {
             self.content.hold(data.copy_to_bytes(data.remaining()));
             return Ok(());
         }
@@ -223,10 +223,14 @@ impl Collector {
     }
 
     /// Whether a frame can be the whole body and is large enough to be the result.
-    fn may_be_whole(&self, received: u64, frame: usize) -> bool {
+    fn may_be_whole(&self, received: u64, frame: &impl Buf) -> bool {
+        let len = frame.remaining();
         self.options.target == Target::Bytes
-            && frame >= HAND_OVER_FROM
-            && received == frame as u64
+            && len >= HAND_OVER_FROM
+            && received == len as u64
+            // Data in several places is copied to be `Bytes`, by an allocation that
+            // aborts where there is no memory for it.
+            && frame.chunk().len() == len
             && self.expected.is_none_or(|expected| expected <= received)
     }
 
@@ -281,6 +285,9 @@ impl Collector {
     fn finish<E>(&mut self, truncated: bool) -> Result<Finished, CollectError<E>> {
         if let Err(OutOfMemory(bytes)) = self.content.make_contiguous() {
             return Err(self.out_of_memory(bytes as u64));
+        }
+        if self.options.target != Target::Lent {
+            self.content.trim();
         }
         let content = self.take_content();
         let stats = CollectStats {

@@ -133,18 +133,25 @@ impl Content {
         Ok(())
     }
 
-    /// The content in one buffer, without more slack than `is_slack` lets pass, once
-    /// it [is contiguous](Self::make_contiguous).
-    pub(crate) fn into_vec(mut self) -> Vec<u8> {
-        debug_assert!(self.full.is_empty() && self.held.is_empty() && self.base == 0);
+    /// Gives memory back where there is more slack than `is_slack` lets pass.
+    pub(crate) fn trim(&mut self) {
+        debug_assert!(self.full.is_empty() && self.base == 0);
         if is_slack(self.tail.len(), self.tail.capacity()) {
             // `shrink_to` aborts where the allocator cannot do it. A copy of our own can
             // fail, and a failure costs nothing but the slack.
             if let Ok(mut exact) = new_block(self.tail.len()) {
                 exact.extend_from_slice(&self.tail);
-                self.tail = exact;
+                let replaced = std::mem::replace(&mut self.tail, exact);
+                self.note_reservation(replaced.capacity());
             }
         }
+    }
+
+    /// The content in one buffer, [trimmed](Self::trim), once it
+    /// [is contiguous](Self::make_contiguous).
+    pub(crate) fn into_vec(mut self) -> Vec<u8> {
+        debug_assert!(self.held.is_empty());
+        self.trim();
         self.tail
     }
 
