@@ -38,12 +38,9 @@ impl Pattern {
         self.says_length = false;
         self
     }
-}
 
-impl Iterator for Pattern {
-    type Item = Bytes;
-
-    fn next(&mut self) -> Option<Bytes> {
+    /// The next frame, for whoever needs no body around it.
+    pub fn next_frame(&mut self) -> Option<Bytes> {
         let left = self.length - self.position;
         if left == 0 {
             return None;
@@ -63,7 +60,7 @@ impl Body for Pattern {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.next().map(|data| Ok(Frame::data(data))))
+        Poll::Ready(self.next_frame().map(|data| Ok(Frame::data(data))))
     }
 
     fn size_hint(&self) -> SizeHint {
