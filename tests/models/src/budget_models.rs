@@ -27,8 +27,12 @@ impl Held {
     }
 }
 
-async fn share(account: &Account, bytes: u64) -> Result<Share, Exhausted> {
-    poll_fn(|cx| account.poll_share(cx, bytes)).await
+/// Waits for what must be granted in the end.
+fn take(account: &Account, bytes: u64) -> Share {
+    match block_on(poll_fn(|cx| account.poll_share(cx, bytes))) {
+        Ok(share) => share,
+        Err(Exhausted) => panic!("{bytes} bytes are within the claim"),
+    }
 }
 
 /// Reads a body that claims `claim` and takes it in these shares, all of them.
@@ -36,9 +40,8 @@ fn read(budget: &MemoryBudget, held: &Held, claim: u64, shares: &[u64]) {
     let account = budget.open(claim);
     let mut kept = Vec::new();
     for &bytes in shares {
-        let share = block_on(share(&account, bytes)).ok().expect("within the claim");
+        kept.push(take(&account, bytes));
         held.add(bytes);
-        kept.push(share);
     }
     drop(account);
     for &bytes in shares {
@@ -95,7 +98,7 @@ fn cancelled_wait_is_passed_on() {
     loom::model(|| {
         let budget = MemoryBudget::new(1);
         let first = budget.open(1);
-        let held = block_on(share(&first, 1)).ok().expect("it is empty");
+        let held = take(&first, 1);
         // Asks, and is gone before or after it is granted, never having fetched it.
         let cancelled = budget.open(1);
         let mut cx = Context::from_waker(Waker::noop());
@@ -104,7 +107,7 @@ fn cancelled_wait_is_passed_on() {
             let budget = budget.clone();
             move || {
                 let account = budget.open(1);
-                drop(block_on(share(&account, 1)).ok().expect("within the claim"));
+                drop(take(&account, 1));
             }
         });
         let cancels = thread::spawn(move || drop(cancelled));
@@ -121,12 +124,12 @@ fn content_is_given_back_by_another_thread() {
     loom::model(|| {
         let budget = MemoryBudget::new(2);
         let account = budget.open(2);
-        let content = block_on(share(&account, 2)).ok().expect("it is empty");
+        let content = take(&account, 2);
         // Read to its end, and alive.
         drop(account);
         let reader = thread::spawn(move || drop(content));
         let next = budget.open(1);
-        drop(block_on(share(&next, 1)).ok().expect("within the claim"));
+        drop(take(&next, 1));
         drop(next);
         reader.join().unwrap();
         assert_eq!(budget.in_use(), 0);
@@ -141,13 +144,13 @@ fn body_that_outgrows_its_claim_never_waits_with_what_it_holds() {
             let budget = budget.clone();
             move || {
                 let account = budget.open(2);
-                let first = block_on(share(&account, 1)).ok().expect("within the claim");
-                let second = block_on(share(&account, 1)).ok().expect("within the claim");
+                let first = take(&account, 1);
+                let second = take(&account, 1);
                 drop((first, second));
             }
         });
         let account = budget.open(1);
-        let first = block_on(share(&account, 1)).ok().expect("within the claim");
+        let first = take(&account, 1);
         let mut cx = Context::from_waker(Waker::noop());
         match account.poll_share(&mut cx, 1) {
             Poll::Ready(Ok(_) | Err(Exhausted)) => {}
@@ -168,7 +171,7 @@ fn fail_fast_takes_what_is_there_or_fails() {
             let budget = budget.clone();
             move || {
                 let account = budget.open(1);
-                drop(block_on(share(&account, 1)).ok().expect("within the claim"));
+                drop(take(&account, 1));
             }
         });
         let account = budget.fail_fast().open(1);

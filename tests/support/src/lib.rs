@@ -1,7 +1,9 @@
 //! What the tests, benchmarks and the quick start of presized share.
 
+pub mod bars;
 pub mod client;
 pub mod ledger;
+pub mod meter;
 pub mod mock;
 pub mod pattern;
 pub mod process;

@@ -18,12 +18,13 @@ pub struct Pattern {
     length: u64,
     frame: usize,
     says_length: bool,
+    stalls: bool,
 }
 
 impl Pattern {
     /// Content of `length` bytes, in frames of 64 KiB, that says how long it is.
     pub fn of(length: u64) -> Self {
-        Self { position: 0, length, frame: 64 << 10, says_length: true }
+        Self { position: 0, length, frame: 64 << 10, says_length: true, stalls: false }
     }
 
     /// The same in frames of `bytes`, at most [`FRAME_MAX`] of them.
@@ -38,12 +39,15 @@ impl Pattern {
         self.says_length = false;
         self
     }
-}
 
-impl Iterator for Pattern {
-    type Item = Bytes;
+    /// The same, but nothing comes after the first frame.
+    pub fn stalling(mut self) -> Self {
+        self.stalls = true;
+        self
+    }
 
-    fn next(&mut self) -> Option<Bytes> {
+    /// The next frame, for whoever needs no body around it.
+    pub fn next_frame(&mut self) -> Option<Bytes> {
         let left = self.length - self.position;
         if left == 0 {
             return None;
@@ -63,7 +67,10 @@ impl Body for Pattern {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.next().map(|data| Ok(Frame::data(data))))
+        if self.stalls && self.position > 0 {
+            return Poll::Pending;
+        }
+        Poll::Ready(self.next_frame().map(|data| Ok(Frame::data(data))))
     }
 
     fn size_hint(&self) -> SizeHint {

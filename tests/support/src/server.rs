@@ -44,6 +44,11 @@ pub fn unknown(length: u64) -> String {
     format!("/unknown/{length}")
 }
 
+/// The same as [`known`], except that nothing comes after the first bytes, for ever.
+pub fn stalled(length: u64) -> String {
+    format!("/stalled/{length}")
+}
+
 /// A server on a free port of the loopback address. Dropping it ends its connections.
 #[derive(Debug)]
 pub struct Server {
@@ -53,7 +58,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves [`Pattern`]s at the paths [`known`] and [`unknown`].
+    /// Serves [`Pattern`]s at the paths [`known`], [`unknown`] and [`stalled`].
     pub fn start(protocol: Protocol) -> io::Result<Self> {
         pattern::prepare();
         let tls = (protocol == Protocol::Tls).then(certify).transpose()?;
@@ -163,13 +168,14 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Pattern>, Infalli
     Ok(response)
 }
 
-/// The inverse of [`known`] and [`unknown`].
+/// The inverse of [`known`], [`unknown`] and [`stalled`].
 fn body_at(path: &str) -> Option<Pattern> {
     let (kind, length) = path.strip_prefix('/')?.split_once('/')?;
     let body = Pattern::of(length.parse().ok()?);
     match kind {
         "known" => Some(body),
         "unknown" => Some(body.of_unknown_length()),
+        "stalled" => Some(body.stalling()),
         _ => None,
     }
 }

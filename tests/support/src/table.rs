@@ -20,7 +20,7 @@ impl Table {
     /// A table whose first `words` columns are words, with two lines of header.
     pub fn new<const N: usize>(words: usize, over: [&str; N], header: [&str; N]) -> Self {
         let line = |cells: [&str; N]| Row::Cells(cells.map(str::to_owned).into());
-        Self { words, rows: vec![line(over), line(header), Row::Rule] }
+        Self { words, rows: vec![line(over), line(header)] }
     }
 
     /// Adds a row.
@@ -28,7 +28,7 @@ impl Table {
         self.rows.push(Row::Cells(cells.into()));
     }
 
-    /// Adds a line between two groups of rows.
+    /// Adds a line, below the header or between two groups of rows.
     pub fn rule(&mut self) {
         self.rows.push(Row::Rule);
     }
@@ -84,13 +84,14 @@ pub fn bytes(count: u64) -> String {
     format!("{} {name}", number.strip_suffix(".0").unwrap_or(&number))
 }
 
-/// A time, in microseconds up to ten thousand of them.
+/// A time, to three digits or more.
 pub fn time(time: Duration) -> String {
-    let micros = time.as_secs_f64() * 1e6;
-    match micros {
-        ..99.95 => format!("{micros:.1} µs"),
-        ..9_999.5 => format!("{micros:.0} µs"),
-        _ => format!("{:.1} ms", micros / 1e3),
+    let nanos = time.as_secs_f64() * 1e9;
+    match nanos {
+        ..999.5 => format!("{nanos:.0} ns"),
+        ..99_950.0 => format!("{:.1} µs", nanos / 1e3),
+        ..9_999_500.0 => format!("{:.0} µs", nanos / 1e3),
+        _ => format!("{:.1} ms", nanos / 1e6),
     }
 }
 

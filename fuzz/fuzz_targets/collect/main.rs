@@ -1,0 +1,146 @@
+//! Reads any body in any form. The oracle for the bytes is `http_body_util`'s
+//! `collect().to_bytes()`, cut where the model says; the one for everything else is the
+//! model.
+
+#![no_main]
+
+mod body;
+mod case;
+// The allocator that counts, and that refuses: the file only, since the package that it
+// belongs to needs whole servers.
+#[path = "../../../tests/support/src/ledger.rs"]
+#[expect(dead_code, reason = "the tests need more of it")]
+mod ledger;
+mod model;
+mod pattern;
+mod read;
+
+use http_body_util::BodyExt;
+use libfuzzer_sys::fuzz_target;
+use presized::ContentLength;
+
+use crate::body::{Log, OVERHEAD, ScriptBody, trailers};
+use crate::case::{Case, Form, Script, Step};
+use crate::ledger::Ledger;
+use crate::model::{Expected, Verdict, expected, reservations, sums};
+use crate::pattern::Pattern;
+use crate::read::{Outcome, Wakes, drive, read};
+
+#[global_allocator]
+static LEDGER: Ledger = Ledger;
+
+fuzz_target!(init: {
+    // Once, and not while a reader is measured.
+    for pattern in Pattern::ALL {
+        pattern.bytes();
+    }
+    Ledger::count_this_thread(true);
+}, |case: Case| {
+    let script = case.script();
+    let expected = expected(&script);
+    let outcome = read(&script);
+    check_verdict(&script, &expected, &outcome);
+    check_content(&script, &expected, &outcome);
+    check_progress(&script, &expected, &outcome);
+    check_stats(&script, &expected, &outcome);
+    check_memory(&script, &outcome);
+});
+
+fn check_verdict(script: &Script, expected: &Expected, outcome: &Outcome) {
+    if let Verdict::OutOfMemory { requested } = outcome.verdict {
+        // What the caller has in his buffer is reserved again together with the content.
+        let most = requested.saturating_add(script.used() as u64);
+        assert!(most >= script.refuse_from as u64, "nobody refused {requested} bytes");
+        assert_eq!(outcome.received, outcome.log.received.get() as u64);
+        return;
+    }
+    assert_eq!(outcome.verdict, expected.verdict);
+    assert_eq!(outcome.received, expected.received());
+    let is_decided_before =
+        matches!(expected.verdict, Verdict::DeclaredTooLarge { .. }) || script.is_over_at_start();
+    assert_eq!(outcome.log.polls.get() == 0, is_decided_before);
+}
+
+fn check_content(script: &Script, expected: &Expected, outcome: &Outcome) {
+    let unharmed = ScriptBody::unharmed(script).collect();
+    let oracle = match drive(unharmed, &Log::default(), &Wakes::new()) {
+        Some(Ok(oracle)) => oracle,
+        _ => unreachable!("an unharmed body ends"),
+    };
+    if let Some(found) = &outcome.extra.trailers {
+        assert_eq!(*found, expected.trailers.map(trailers));
+        // Of several frames of them the oracle makes one.
+        let several = script.steps.iter().filter(|s| matches!(s, Step::Trailers(_))).count() > 1;
+        assert!(several || *found == oracle.trailers().cloned());
+    }
+
+    let Some(content) = &outcome.content else { return };
+    let all = oracle.to_bytes();
+    assert!(content.len() <= expected.kept && content == &all[..content.len()], "wrong bytes");
+    // Of blocks that there is no memory to join the first is kept.
+    let is_starved = matches!(outcome.verdict, Verdict::OutOfMemory { .. })
+        || !outcome.verdict.is_success() && expected.kept + script.used() >= script.refuse_from;
+    assert!(content.len() == expected.kept || is_starved, "{} bytes kept", content.len());
+}
+
+fn check_progress(script: &Script, expected: &Expected, outcome: &Outcome) {
+    let mut told = 0;
+    for (seen, (_, _, sum)) in outcome.progress.iter().zip(sums(script)) {
+        told += 1;
+        assert_eq!(seen.received, sum);
+        let declared = expected.content_length.value();
+        assert_eq!(seen.expected, declared.filter(|&declared| sum <= declared));
+    }
+    assert_eq!(told, outcome.progress.len(), "more often than there are frames");
+    // The frame with which reading stops is not told of.
+    let frames = outcome.log.frames.get();
+    let last = outcome.verdict == Verdict::Whole || outcome.verdict == Verdict::NeverReady;
+    assert!(told as u64 == frames || !last && told as u64 + 1 == frames);
+}
+
+fn check_stats(script: &Script, expected: &Expected, outcome: &Outcome) {
+    let (Some(stats), spent) = (&outcome.extra.stats, outcome.spent) else { return };
+    let length = expected.content_length;
+    assert_eq!(stats.content_length, length);
+    assert_eq!(stats.received, expected.received());
+    assert_eq!(stats.frames, outcome.log.frames.get());
+    let exact = if let ContentLength::Exact(exact) = length { exact } else { stats.received };
+    assert_eq!(stats.is_longer(), stats.received > exact);
+    assert_eq!(stats.is_shorter(), stats.received < exact);
+    let told = stats.peak.saturating_add(OVERHEAD + script.used() as u64);
+    assert!(spent.peak <= told, "{spent:?}, but {stats:?}");
+
+    // What the crate is for.
+    if length == ContentLength::Exact(stats.received) {
+        let most = reservations(script, stats.received);
+        assert!(most <= 1 || stats.received > script.eager());
+        assert!(stats.reservations <= most, "{stats:?}, but {most} would do");
+        assert!(spent.large <= most.into(), "{spent:?}, but {most} would do");
+    }
+    match (script.form, &outcome.content) {
+        (Form::IntoBuf { spare, .. }, _) if stats.received <= spare as u64 => {
+            assert_eq!(stats.reservations, 0);
+        }
+        (Form::Collected, Some(content)) if stats.reservations == 0 => {
+            assert!(content.is_empty() || script.pattern.is_part(content), "copied");
+        }
+        _ => {}
+    }
+}
+
+fn check_memory(script: &Script, outcome: &Outcome) {
+    let spent = outcome.spent;
+    if outcome.log.polls.get() == 0 && script.form != Form::Presized {
+        assert_eq!(spent.allocations, 0);
+    }
+    // A reallocation has both blocks alive.
+    let earned = script.earned(outcome.log.received.get() as u64).saturating_mul(2);
+    let most = earned.saturating_add(OVERHEAD + script.used() as u64);
+    assert!(spent.peak <= most, "{spent:?}, but {earned} earned");
+    if let (Some(capacity), Some(content)) = (outcome.extra.capacity, &outcome.content)
+        && content.len() < script.refuse_from
+    {
+        let len = content.len();
+        assert!(capacity - len <= len / 4, "{len} bytes in a buffer of {capacity}");
+    }
+}

@@ -1,0 +1,212 @@
+//! What should come of a script, told naively: every event that could end the reading is
+//! looked up on its own, and the first of them does.
+
+use presized::{ContentLength, Mismatch};
+
+use crate::case::{End, Form, Script, Step};
+
+/// What the reading of a body comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Whole,
+    /// A prefix, and there was more.
+    Cut,
+    DeclaredTooLarge {
+        declared: u64,
+    },
+    TooLarge {
+        received: u64,
+    },
+    Incomplete {
+        declared: u64,
+        received: u64,
+    },
+    Longer {
+        declared: u64,
+        received: u64,
+    },
+    Stalled {
+        received: u64,
+    },
+    NotText {
+        valid_up_to: usize,
+    },
+    Broken {
+        declared: Option<u64>,
+        received: u64,
+    },
+    NeverReady,
+    /// Never expected, and right where the allocator refused.
+    OutOfMemory {
+        requested: u64,
+    },
+}
+
+/// What should come of it, and what should be there then.
+#[derive(Debug)]
+pub struct Expected {
+    pub verdict: Verdict,
+    /// Bytes of the content, from its beginning.
+    pub kept: usize,
+    /// What is in the trailers that are kept.
+    pub trailers: Option<u8>,
+    /// The length that is gone by.
+    pub content_length: ContentLength,
+}
+
+pub fn expected(script: &Script) -> Expected {
+    let content_length = length_gone_by(script);
+    if script.is_over_at_start() {
+        return Expected {
+            verdict: Verdict::Whole,
+            kept: 0,
+            trailers: None,
+            content_length: ContentLength::Exact(0),
+        };
+    }
+    let events = [
+        refused(script, content_length),
+        over_limit(script),
+        over_declared(script, content_length),
+        prefix_full(script, content_length),
+        Some(ended(script, content_length)),
+    ];
+    // The first of those at the same step: the limit goes before the declared length.
+    let (step, verdict, kept) =
+        events.into_iter().flatten().min_by_key(|event| event.0).expect("a body has an end");
+    let seen = script.steps.get(..step).unwrap_or(&script.steps);
+    let verdict = match (script.form, verdict) {
+        (Form::String, Verdict::Whole) => as_text(&script.content(kept)),
+        _ => verdict,
+    };
+    Expected { verdict, kept, trailers: first_trailers(seen), content_length }
+}
+
+impl Expected {
+    /// Bytes that arrive until the reading ends.
+    pub fn received(&self) -> u64 {
+        match self.verdict {
+            Verdict::TooLarge { received } | Verdict::Longer { received, .. } => received,
+            _ => self.kept as u64,
+        }
+    }
+}
+
+impl Verdict {
+    /// Whether the content is as it was asked for, or fails for what is in it only.
+    pub fn is_success(self) -> bool {
+        matches!(self, Self::Whole | Self::Cut | Self::NotText { .. })
+    }
+}
+
+/// Reservations on the way to a length that is known and right: each as much as has been
+/// earned, and never more than the length.
+pub fn reservations(script: &Script, length: u64) -> u32 {
+    let (mut capacity, mut count) = (0, 0);
+    for (_, _, received) in sums(script) {
+        if received > capacity {
+            capacity = script.earned(received).min(length);
+            count += 1;
+        }
+    }
+    count
+}
+
+/// At which step something ends the reading, what it comes to, and the bytes kept.
+type Event = (usize, Verdict, usize);
+
+/// An exact size hint, or else what was declared, or else the lower bound of the hint.
+fn length_gone_by(script: &Script) -> ContentLength {
+    use ContentLength::{Exact, Hint};
+    match script.hint.exact() {
+        Some(exact) => Exact(exact),
+        None if matches!(script.content_length, Exact(_) | Hint(_)) => script.content_length,
+        None if script.hint.lower() > 0 => Hint(script.hint.lower()),
+        None => script.content_length,
+    }
+}
+
+/// Declared too large, before anything else happens. A hint makes no error, but what the
+/// body says it will deliver at the least is no hint of that kind.
+fn refused(script: &Script, length: ContentLength) -> Option<Event> {
+    let exact = if let ContentLength::Exact(exact) = length { exact } else { 0 };
+    let declared = exact.max(script.hint.lower());
+    let is_refused = declared > script.limit && script.form != Form::Prefix;
+    is_refused.then_some((0, Verdict::DeclaredTooLarge { declared }, 0))
+}
+
+fn over_limit(script: &Script) -> Option<Event> {
+    let (step, _, received) = sums(script).find(|&(_, _, sum)| sum > script.limit)?;
+    let verdict = match script.form {
+        Form::Prefix => Verdict::Cut,
+        _ => Verdict::TooLarge { received },
+    };
+    Some((step, verdict, script.limit as usize))
+}
+
+fn over_declared(script: &Script, length: ContentLength) -> Option<Event> {
+    let ContentLength::Exact(declared) = length else { return None };
+    if script.mismatch != Mismatch::Reject {
+        return None;
+    }
+    let (step, before, received) = sums(script).find(|&(_, _, sum)| sum > declared)?;
+    Some((step, Verdict::Longer { declared, received }, before as usize))
+}
+
+/// A prefix needs no more frames where more is declared.
+fn prefix_full(script: &Script, length: ContentLength) -> Option<Event> {
+    let more_is_declared =
+        matches!(length, ContentLength::Exact(declared) if declared > script.limit);
+    if script.form != Form::Prefix || !more_is_declared {
+        return None;
+    }
+    let (step, _, received) = sums(script).find(|&(_, _, sum)| sum == script.limit)?;
+    Some((step, Verdict::Cut, received as usize))
+}
+
+fn ended(script: &Script, length: ContentLength) -> Event {
+    let received = sums(script).last().map_or(0, |(_, _, sum)| sum);
+    let exact = if let ContentLength::Exact(exact) = length { Some(exact) } else { None };
+    let verdict = match script.end {
+        End::Clean => match exact {
+            Some(declared) if received < declared && script.mismatch != Mismatch::Allow => {
+                Verdict::Incomplete { declared, received }
+            }
+            _ => Verdict::Whole,
+        },
+        End::Fails => {
+            let trailers_missing =
+                script.trailers_announced && first_trailers(&script.steps).is_none();
+            if exact == Some(received) && !trailers_missing {
+                Verdict::Whole
+            } else {
+                Verdict::Broken { declared: length.value(), received }
+            }
+        }
+        End::Floods => Verdict::Stalled { received },
+        End::Hangs => Verdict::NeverReady,
+    };
+    (usize::MAX, verdict, received as usize)
+}
+
+fn as_text(content: &[u8]) -> Verdict {
+    match std::str::from_utf8(content) {
+        Ok(_) => Verdict::Whole,
+        Err(error) => Verdict::NotText { valid_up_to: error.valid_up_to() },
+    }
+}
+
+/// For each frame with content: its step, and the bytes received before and with it.
+pub fn sums(script: &Script) -> impl Iterator<Item = (usize, u64, u64)> {
+    let mut sum = 0;
+    script.steps.iter().enumerate().filter_map(move |(index, step)| {
+        let Step::Data { len, .. } = step else { return None };
+        let before = sum;
+        sum += *len as u64;
+        Some((index, before, sum))
+    })
+}
+
+fn first_trailers(steps: &[Step]) -> Option<u8> {
+    steps.iter().find_map(|step| if let Step::Trailers(value) = step { Some(*value) } else { None })
+}

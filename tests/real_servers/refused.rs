@@ -1,0 +1,96 @@
+//! What is over the limit, and what is an error of the server.
+
+use http::{Method, StatusCode};
+use presized::{CollectError, ResponseExt};
+use presized_support::pattern::is_whole;
+
+use crate::client::{Unpolled, VERSIONS, Version, within_time};
+use crate::nginx::{MIB, Nginx};
+
+#[tokio::test]
+async fn a_length_over_the_limit_is_refused_before_the_body_is_polled() {
+    let Some(nginx) = Nginx::start() else { return };
+    within_time(async {
+        for version in VERSIONS {
+            let response = nginx.connect(version).await.get("/6291456").await.map(Unpolled);
+            let error =
+                response.collect_presized(&Method::GET, 6 * MIB - 1).bytes().await.unwrap_err();
+            let CollectError::DeclaredTooLarge { declared, limit, .. } = error else {
+                panic!("{version:?}: {error:?}");
+            };
+            assert_eq!((declared, limit), (6_291_456, 6_291_455));
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_body_of_unknown_length_is_refused_at_the_limit() {
+    let Some(nginx) = Nginx::start() else { return };
+    within_time(async {
+        for version in VERSIONS {
+            let mut connection = nginx.connect(version).await;
+            let coded = [("accept-encoding", "gzip")];
+            let response = connection.send(&Method::GET, "/gzip/text.txt", &coded).await;
+            let whole = response.collect_presized(&Method::GET, MIB).bytes().await.unwrap();
+
+            let response = connection.send(&Method::GET, "/gzip/text.txt", &coded).await;
+            let error = response.collect_presized(&Method::GET, 1000).bytes().await.unwrap_err();
+            let CollectError::TooLarge { limit, received, .. } = error else {
+                panic!("{version:?}: {error:?}");
+            };
+            assert_eq!(limit, 1000);
+            assert!(received > 1000);
+            assert_eq!(error.into_partial(), whole[..1000], "{version:?}");
+
+            let response = connection.send(&Method::GET, "/gzip/text.txt", &coded).await;
+            let length = whole.len() as u64;
+            let at_limit = response.collect_presized(&Method::GET, length).bytes().await;
+            assert_eq!(at_limit.unwrap(), whole, "the limit is inclusive");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn refused_bodies_take_nothing_from_others_on_the_connection() {
+    let Some(nginx) = Nginx::start() else { return };
+    within_time(async {
+        // What is refused is many times the flow-control window of the connection, which
+        // a body has to give back when it is dropped.
+        let mut connection = nginx.connect(Version::Http2).await;
+        for _ in 0..20 {
+            let response = connection.get("/6291456").await;
+            response.collect_presized(&Method::GET, MIB).bytes().await.unwrap_err();
+            let response = connection.get("/6291456").await;
+            let prefix = response.collect_presized(&Method::GET, 10_000).prefix().await.unwrap();
+            assert_eq!((prefix.content.len(), prefix.truncated), (10_000, true));
+        }
+        let response = connection.get("/6291456").await;
+        let content = response.collect_presized(&Method::GET, 6 * MIB).bytes().await.unwrap();
+        assert!(is_whole(&content, 6 * MIB));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_start_of_an_error_body_is_a_prefix() {
+    let Some(nginx) = Nginx::start() else { return };
+    within_time(async {
+        for version in VERSIONS {
+            let mut connection = nginx.connect(version).await;
+            let response = connection.get("/unavailable").await;
+            assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+            let prefix = response.collect_presized(&Method::GET, 1000).prefix().await.unwrap();
+            assert_eq!(prefix.content, "no backend is up, and none will be for a while");
+            assert!(!prefix.truncated, "{version:?}");
+
+            let response = connection.get("/no-such-file").await;
+            assert_eq!(response.status(), StatusCode::NOT_FOUND);
+            let prefix = response.collect_presized(&Method::GET, 6).prefix().await.unwrap();
+            assert_eq!(prefix.content, "<html>");
+            assert!(prefix.truncated, "{version:?}");
+        }
+    })
+    .await;
+}
