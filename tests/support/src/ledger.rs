@@ -47,6 +47,11 @@ impl Ledger {
         COUNTS.set(counts);
     }
 
+    /// Bytes alive now.
+    pub fn live() -> u64 {
+        LIVE.load(Relaxed)
+    }
+
     /// Lets allocations of this size and above fail, on counting threads.
     pub fn refuse_from(bytes: usize) {
         REFUSE_FROM.store(bytes, Relaxed);

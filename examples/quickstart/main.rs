@@ -5,6 +5,8 @@
 //! cargo run --release --example quickstart
 //! ```
 
+mod chart;
+
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -13,7 +15,7 @@ use http::Method;
 use http_body_util::BodyExt;
 use hyper::Response;
 use hyper::body::Incoming;
-use presized::ResponseExt;
+use presized::{BufferPool, ResponseExt};
 use presized_support::client::{Client, Endpoint, Error};
 use presized_support::ledger::{Ledger, Mark, Spent};
 use presized_support::pattern;
@@ -32,22 +34,25 @@ const MIB: u64 = 1 << 20;
 const LIMIT: u64 = 100 * MIB;
 
 /// The ways to read a body that are compared.
-#[derive(Clone, Copy)]
-enum Reader {
+#[derive(Clone, Copy, Debug)]
+enum Reader<'a> {
     Collect,
     Presized,
     Eager,
+    Pooled(&'a BufferPool),
 }
 
 /// A body, by one of the ways. This is all there is to the API.
-async fn read(reader: Reader, response: Response<Incoming>) -> Result<Bytes, Error> {
+async fn read(reader: Reader<'_>, response: Response<Incoming>) -> Result<Bytes, Error> {
+    if let Reader::Collect = reader {
+        return Ok(response.into_body().collect().await?.to_bytes());
+    }
+    let collect = response.collect_presized(&Method::GET, LIMIT);
     Ok(match reader {
-        Reader::Collect => response.into_body().collect().await?.to_bytes(),
-        Reader::Presized => response.collect_presized(&Method::GET, LIMIT).bytes().await?,
         // The default of `eager` is 16 MiB: most that is reserved on the word of the peer.
-        Reader::Eager => {
-            response.collect_presized(&Method::GET, LIMIT).eager(64 << 20).bytes().await?
-        }
+        Reader::Eager => collect.eager(64 << 20).bytes().await?,
+        Reader::Pooled(pool) => collect.eager(64 << 20).pool(pool).bytes().await?,
+        _ => collect.bytes().await?,
     })
 }
 
@@ -64,6 +69,7 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), Error> {
     compare().await?;
+    chart::draw().await?;
     println!("\nBodies that are refused, each with an error that says why:");
     a_lie().await?;
     over_the_limit().await?;
@@ -95,7 +101,8 @@ async fn compare() -> Result<(), Error> {
     for (protocol, server) in &servers {
         table.rule();
         for size in [KIB, MIB, 6 * MIB, 64 * MIB] {
-            for (reader, figures) in measure(server.endpoint(), size).await? {
+            let pool = BufferPool::new(64 << 20);
+            for (reader, figures) in measure(server.endpoint(), size, &pool).await? {
                 table.row([
                     (*protocol).to_owned(),
                     table::bytes(size),
@@ -119,7 +126,8 @@ const NOTES: &str = "
 Time is the median of bodies read in turn on connections that are kept alive. Large
 allocations (4 KiB and more), bytes allocated and page faults are means per body, with
 what hyper allocates for it. Peak memory is the most that was alive at one time since
-before the connection was opened: the body, hyper's buffers and the connection itself.";
+before the connection was opened: the body, hyper's buffers and the connection itself.
+A warm pool has the memory of an earlier body, and its peak is only what came on top.";
 
 /// What one body costs.
 struct Figures {
@@ -130,10 +138,17 @@ struct Figures {
     page_faults: f64,
 }
 
-async fn measure(server: &Endpoint, size: u64) -> Result<Vec<(Reader, Figures)>, Error> {
+async fn measure<'a>(
+    server: &Endpoint,
+    size: u64,
+    pool: &'a BufferPool,
+) -> Result<Vec<(Reader<'a>, Figures)>, Error> {
     let mut readers = vec![Reader::Collect, Reader::Presized];
     if size == 64 * MIB {
         readers.push(Reader::Eager);
+    }
+    if size >= MIB {
+        readers.push(Reader::Pooled(pool));
     }
     let times = clock(server, size, &readers).await?;
     let mut measured = Vec::new();
@@ -151,7 +166,7 @@ async fn measure(server: &Endpoint, size: u64) -> Result<Vec<(Reader, Figures)>,
 async fn clock(
     server: &Endpoint,
     size: u64,
-    readers: &[Reader],
+    readers: &[Reader<'_>],
 ) -> Result<Vec<(Duration, f64)>, Error> {
     let rounds = if size < 64 * MIB { 30 } else { 7 };
     let mut clients = Vec::new();
@@ -188,7 +203,7 @@ const COUNTED: u64 = 4;
 
 /// Gives what those bodies took together, and the peak since before the connection was
 /// opened.
-async fn count(server: &Endpoint, size: u64, reader: Reader) -> Result<(Spent, u64), Error> {
+async fn count(server: &Endpoint, size: u64, reader: Reader<'_>) -> Result<(Spent, u64), Error> {
     Ledger::count_this_thread(true);
     let opened = Mark::now();
     let mut client = Client::connect(server).await?;
@@ -211,12 +226,13 @@ async fn count(server: &Endpoint, size: u64, reader: Reader) -> Result<(Spent, u
     Ok((spent, after.peak))
 }
 
-impl Reader {
+impl Reader<'_> {
     fn name(self) -> &'static str {
         match self {
             Reader::Collect => "collect().to_bytes()",
             Reader::Presized => "presized",
             Reader::Eager => "presized, eager(64 MiB)",
+            Reader::Pooled(_) => "presized, warm pool",
         }
     }
 }
