@@ -80,13 +80,12 @@ fn lengths() -> &'static [u64] {
     if is_trial() { &[KIB, MIB] } else { &[KIB, 64 * KIB, MIB, 6 * MIB, 64 * MIB] }
 }
 
-/// More where single bodies are timed, fewer where a body takes long.
+/// Fewer where a body takes long.
 fn rounds(length: u64) -> usize {
     match length {
         _ if is_trial() => 2,
-        ..MIB => 15,
-        MIB..=SIX_MIB => 40,
-        _ => 11,
+        ..=SIX_MIB => 40,
+        _ => 13,
     }
 }
 

@@ -12,13 +12,14 @@ pub(crate) fn print(allocator: &Allocator, outcomes: &[Outcome]) {
     println!("Allocator: {}\n", allocator.name);
     println!("{}", figures(outcomes));
     println!("{NOTES}\n");
+    println!("Bars, over HTTP/1.1, with Content-Length where it is not said to be chunked:\n");
     println!("{}", bars(allocator, outcomes));
 }
 
 const NOTES: &str = "\
-CPU time of the client thread and page faults are medians of single bodies, read in turn.
-The ratio to collect().to_bytes(), by reqwest to its bytes(), is the median of those within
-a round. Large allocations (4 KiB and more) and bytes allocated are means, hyper's own
+CPU time of the client thread and page faults are medians over rounds in which all readers
+take turns. The ratio to the peer, which is collect().to_bytes() or the bytes() of reqwest,
+is the median of the ratios within a round. Large allocations (4 KiB and more) and bytes allocated are means, hyper's own
 included. Peak is the most memory alive since before the connection was opened, resident
 the growth of the process at its first body. Kept is what the content holds at the end.";
 
@@ -111,11 +112,11 @@ fn bars(allocator: &Allocator, outcomes: &[Outcome]) -> Bars {
             None => bars.beside(figure, ratio),
         }
     }
-    // The pool that this bar is about keeps memory as a buffer for all bodies does.
-    for length in [MIB, six, large] {
+    // What memory that is reused leaves of the distance to the floor.
+    for length in [MIB, SIX_MIB, large] {
         let ratio = cpu_ratio(outcomes, known, length, Reader::IntoBuf, Reader::ReadInto);
-        let figure = format!("CPU ÷ read(2), {}, one buffer for all", table::bytes(length));
-        bars.at_most(figure, ratio, 1.30);
+        let body = table::bytes(length);
+        bars.beside(format!("CPU ÷ read(2), {body}, both into one buffer for all"), ratio);
     }
     bars
 }

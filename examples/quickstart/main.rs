@@ -275,7 +275,7 @@ async fn refused(what: &str, sent: &[u8], limit: u64) -> Result<(), Error> {
     };
     println!("\n{what}\n    error   {}", describe(&error));
     println!(
-        "    memory  {} at most, {} page faults; {} left to take out of the error",
+        "    memory  {} at most, page faults: {}, left to take out of the error: {}",
         table::bytes(spent.peak),
         usage.minor_faults,
         table::bytes(error.into_partial().len() as u64),
