@@ -14,7 +14,7 @@ use presized_support::client::Client;
 use presized_support::ledger::{Ledger, Mark};
 use presized_support::pattern;
 use presized_support::server::{Protocol, Server, known, stalled};
-use presized_support::usage::ThreadUsage;
+use presized_support::usage::minor_faults;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -152,11 +152,11 @@ fn warm_pool_over_loopback_has_no_page_fault_and_no_large_allocation() {
         }
         let spent = mark.spent();
         Ledger::count_this_thread(false);
-        let before = ThreadUsage::now();
+        let before = minor_faults();
         for _ in 0..ROUNDS {
             read(&mut client).await;
         }
-        let faults = ThreadUsage::now().since(before).minor_faults;
+        let faults = minor_faults() - before;
         println!("{} large allocations, {} bytes, {faults} faults", spent.large, spent.bytes);
         let stats = pool.stats();
         assert_eq!((stats.misses, stats.outstanding), (1, 0));

@@ -57,6 +57,12 @@ pub(crate) enum Reader {
     Eager,
     /// presized, into one buffer for all bodies.
     IntoBuf,
+    /// presized, with memory from a pool.
+    Pool,
+    /// presized, with the lengths of the bodies before.
+    History,
+    /// presized, with both.
+    PoolHistory,
     /// reqwest: `bytes()`.
     Reqwest,
     /// presized on a response of reqwest.
@@ -68,11 +74,14 @@ pub(crate) enum Reader {
 }
 
 impl Reader {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Collect,
         Self::Presized,
         Self::Eager,
         Self::IntoBuf,
+        Self::Pool,
+        Self::History,
+        Self::PoolHistory,
         Self::Reqwest,
         Self::ReqwestPresized,
         Self::Read,
@@ -85,6 +94,9 @@ impl Reader {
             Self::Presized => "presized",
             Self::Eager => "presized, eager(64 MiB)",
             Self::IntoBuf => "presized, into_buf",
+            Self::Pool => "presized, pool",
+            Self::History => "presized, history",
+            Self::PoolHistory => "presized, pool and history",
             Self::Reqwest => "reqwest bytes()",
             Self::ReqwestPresized => "reqwest and presized",
             Self::Read => "read(2), fresh Vec",
@@ -92,10 +104,17 @@ impl Reader {
         }
     }
 
+    /// Whether the bodies before make a difference to this reader.
+    pub(crate) fn settles(self) -> bool {
+        matches!(self, Self::Pool | Self::History | Self::PoolHistory)
+    }
+
     /// Whether this reader can read such a body in a way of its own.
     fn suits(self, transport: Transport, length: u64) -> bool {
         match self {
             Self::Eager => length > 16 * MIB && transport != Transport::Chunked,
+            // With a length there is nothing to guess.
+            Self::History | Self::PoolHistory => transport == Transport::Chunked,
             // No decoder is hand-written for the sake of a floor.
             Self::IntoBuf | Self::Read | Self::ReadInto => transport == Transport::Http1,
             _ => true,

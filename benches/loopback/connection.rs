@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::{BufMut, Bytes};
 use http::Method;
 use http_body_util::BodyExt;
-use presized::ResponseExt;
+use presized::{BufferPool, LengthHistory, ResponseExt};
 use presized_support::client::{Client, Endpoint, Error};
 use presized_support::server::Protocol;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -21,6 +21,8 @@ pub(crate) struct Connection {
     transport: Transport,
     /// The memory of the readers that have one for all bodies.
     buffer: Vec<u8>,
+    pool: BufferPool,
+    history: LengthHistory,
 }
 
 enum Transport {
@@ -54,9 +56,6 @@ impl Connection {
         let Errand { case, endpoint } = errand;
         let path = case.transport.path(case.length);
         let transport = match case.reader {
-            Reader::Collect | Reader::Presized | Reader::Eager | Reader::IntoBuf => {
-                Transport::Hyper(Client::connect(endpoint).await?)
-            }
             Reader::Reqwest | Reader::ReqwestPresized => {
                 Transport::Reqwest { client: reqwest(endpoint)?, url: endpoint.url(&path).parse()? }
             }
@@ -65,8 +64,16 @@ impl Connection {
                 stream.set_nodelay(true)?;
                 Transport::Socket { stream, head: Vec::with_capacity(HEAD_MAX) }
             }
+            _ => Transport::Hyper(Client::connect(endpoint).await?),
         };
-        Ok(Self { reader: case.reader, path, transport, buffer: Vec::new() })
+        Ok(Self {
+            reader: case.reader,
+            path,
+            transport,
+            buffer: Vec::new(),
+            pool: BufferPool::new(128 << 20),
+            history: LengthHistory::new(),
+        })
     }
 
     /// Requests one body and reads it.
@@ -89,6 +96,17 @@ impl Connection {
                         let presized = response.collect_presized(&Method::GET, LIMIT);
                         Content::Bytes(match self.reader {
                             Reader::Eager => presized.eager(64 << 20).bytes().await?,
+                            // 64 MiB is one reservation for these, too.
+                            Reader::Pool => {
+                                presized.eager(72 << 20).pool(&self.pool).bytes().await?
+                            }
+                            Reader::History => {
+                                presized.eager(72 << 20).history(&self.history).bytes().await?
+                            }
+                            Reader::PoolHistory => {
+                                let presized = presized.pool(&self.pool).history(&self.history);
+                                presized.eager(72 << 20).bytes().await?
+                            }
                             _ => presized.bytes().await?,
                         })
                     }

@@ -19,8 +19,8 @@ pub(crate) fn print(allocator: &Allocator, outcomes: &[Outcome]) {
 const NOTES: &str = "\
 CPU time of the client thread and page faults are medians over rounds in which all readers
 take turns. The ratio to the peer, which is collect().to_bytes() or the bytes() of reqwest,
-is the median of the ratios within a round. Large allocations (4 KiB and more) and bytes allocated are means, hyper's own
-included. Peak is the most memory alive since before the connection was opened, resident
+is the median of the ratios within a round. Large allocations (4 KiB and more) and bytes
+allocated are means, hyper's own included. Peak is the most memory alive since before the connection was opened, resident
 the growth of the process at its first body. Kept is what the content holds at the end.";
 
 fn figures(outcomes: &[Outcome]) -> Table {
@@ -111,6 +111,27 @@ fn bars(allocator: &Allocator, outcomes: &[Outcome]) -> Bars {
             Some(bar) => bars.at_most(figure, ratio, bar),
             None => bars.beside(figure, ratio),
         }
+    }
+    for length in [six, large] {
+        let body = table::bytes(length);
+        let value = memory(known, length, Reader::Pool, allocated);
+        bars.at_most(format!("bytes allocated ÷ body, {body}, warm pool"), value, 0.10);
+        let ratio = cpu_ratio(outcomes, known, length, Reader::Pool, Reader::Collect);
+        let bar = if allocator.name == KEEPS.name { 0.80 } else { 0.25 };
+        bars.at_most(format!("CPU ÷ collect().to_bytes(), {body}, warm pool"), ratio, bar);
+        let value = memory(chunked, length, Reader::History, peak);
+        bars.at_most(format!("peak ÷ body, {body}, chunked, settled history"), value, 1.25);
+    }
+    for length in [MIB, six, large] {
+        let ratio = cpu_ratio(outcomes, known, length, Reader::Pool, Reader::ReadInto);
+        let body = table::bytes(length);
+        bars.at_most(format!("CPU ÷ read(2) into one buffer, {body}, warm pool"), ratio, 1.30);
+        let faults = find(outcomes, known, length, Reader::Pool)
+            .map_or(f64::NAN, |outcome| median(outcome.faults.iter().copied()));
+        bars.beside(
+            format!("page faults, {body}, warm pool, hyper's read buffer among them"),
+            faults,
+        );
     }
     // What memory that is reused leaves of the distance to the floor.
     for length in [MIB, SIX_MIB, large] {

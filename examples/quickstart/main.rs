@@ -21,7 +21,7 @@ use presized_support::ledger::{Ledger, Mark, Spent};
 use presized_support::pattern;
 use presized_support::server::{Protocol, Server, known};
 use presized_support::table::{self, Table};
-use presized_support::usage::ThreadUsage;
+use presized_support::usage::minor_faults;
 
 /// Counts the allocations of the client. The servers are on threads that do not count.
 #[global_allocator]
@@ -177,17 +177,17 @@ async fn clock(
     let mut faults = vec![0; readers.len()];
     for round in 0..=rounds {
         for (index, &reader) in readers.iter().enumerate() {
-            let usage = ThreadUsage::now();
+            let faults_before = minor_faults();
             let start = Instant::now();
             let response = clients[index].get(&known(size)).await?;
             let content = read(reader, response).await?;
             let time = start.elapsed();
-            let spent = ThreadUsage::now().since(usage);
+            let faulted = minor_faults() - faults_before;
             check(&content, size)?;
             // The first round warms up the connections.
             if round > 0 {
                 times[index].push(time.as_secs_f64());
-                faults[index] += spent.minor_faults;
+                faults[index] += faulted;
             }
         }
     }
@@ -265,9 +265,9 @@ async fn refused(what: &str, sent: &[u8], limit: u64) -> Result<(), Error> {
     let response = client.get("/").await?;
 
     Ledger::count_this_thread(true);
-    let (mark, usage) = (Mark::now(), ThreadUsage::now());
+    let (mark, faults) = (Mark::now(), minor_faults());
     let result = response.collect_presized(&Method::GET, limit).bytes().await;
-    let (spent, usage) = (mark.spent(), ThreadUsage::now().since(usage));
+    let (spent, faults) = (mark.spent(), minor_faults() - faults);
     Ledger::count_this_thread(false);
 
     let Err(error) = result else {
@@ -277,7 +277,7 @@ async fn refused(what: &str, sent: &[u8], limit: u64) -> Result<(), Error> {
     println!(
         "    memory  {} at most, page faults: {}, left to take out of the error: {}",
         table::bytes(spent.peak),
-        usage.minor_faults,
+        faults,
         table::bytes(error.into_partial().len() as u64),
     );
     Ok(())
