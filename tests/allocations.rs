@@ -388,10 +388,10 @@ fn refused_memory_is_an_error_with_what_had_arrived() {
     // When a further block is taken.
     let error = run(4 * MIB, None, 64 * KIB);
     assert!(
-        matches!(error, CollectError::OutOfMemory { requested: 67_582, received: 2_162_655, .. }),
+        matches!(error, CollectError::OutOfMemory { requested: 68_265, received: 1_638_375, .. }),
         "{error}"
     );
-    assert_eq!(error.into_partial(), PATTERN[..2_097_120]);
+    assert_eq!(error.into_partial(), PATTERN[..1_572_840]);
 }
 
 /// Checks after every frame that no more is held than was earned.

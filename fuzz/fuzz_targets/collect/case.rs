@@ -218,16 +218,17 @@ impl Case {
 
     /// The steps, within bounds that keep one run short.
     fn steps(&self) -> Vec<Step> {
-        let (mut room, mut empty) = (Pattern::LEN, EMPTY_MAX);
+        let (mut room, mut empty, mut in_a_row) = (Pattern::LEN, EMPTY_MAX, 0);
         let mut steps = Vec::new();
         for step in self.steps.iter().take(STEPS_MAX) {
             steps.push(match *step {
                 CaseStep::Data { len, scale, chunk } => {
                     let len = (usize::from(len) << SCALES[usize::from(scale % 8)]).min(room);
-                    room -= len;
                     if len == 0 {
                         continue;
                     }
+                    room -= len;
+                    in_a_row = 0;
                     // A chunk of a single byte makes a long run and finds nothing that
                     // one of a few bytes does not.
                     let chunk = if chunk == 0 { len } else { usize::from(chunk).max(len / 64) };
@@ -236,8 +237,9 @@ impl Case {
                 CaseStep::Empty(count) => {
                     // A few of them, or many.
                     let count = u32::from(count % 128) << if count < 128 { 0 } else { 6 };
-                    let count = count.min(empty);
+                    let count = count.min(empty).min(EMPTY_IN_A_ROW_MAX - in_a_row);
                     empty -= count;
+                    in_a_row += count;
                     Step::Empty(count)
                 }
                 CaseStep::Wait(count) => Step::Wait((count % 8).into()),
@@ -295,9 +297,11 @@ const SCALES: [u32; 8] = [0, 0, 0, 0, 1, 2, 4, 6];
 
 const STEPS_MAX: usize = 64;
 
-/// Empty frames in all, short of a flood: a reader that gives up on this many in a row
-/// is too impatient.
-const EMPTY_MAX: u32 = 8_000;
+/// Empty frames in all, short of a flood.
+const EMPTY_MAX: u32 = 24_000;
+
+/// A reader that gives up on this many is too impatient.
+const EMPTY_IN_A_ROW_MAX: u32 = 8_000;
 
 const SPARE_MAX: u64 = 2 << 20;
 
