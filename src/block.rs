@@ -50,7 +50,7 @@ impl Block {
         self.bytes.capacity()
     }
 
-    /// Whether the allocator may move it to a larger place, instead of us.
+    /// Whether it goes back to a pool, so that it must not be reallocated.
     pub(crate) fn is_pooled(&self) -> bool {
         self.pool.is_some()
     }

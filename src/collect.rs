@@ -7,14 +7,17 @@ use std::future::poll_fn;
 use std::pin::pin;
 
 use bytes::{Buf, Bytes};
+use http::header::TRAILER;
+use http::{Method, response};
 use http_body::Body;
 
-use crate::collector::{Collector, Finished, Options, Target};
+use crate::collector::{Collector, Finished};
 use crate::content::Content;
+use crate::options::{Options, Reuse, Target};
 use crate::reserve::{Bounds, EAGER_DEFAULT, eager_bound};
 use crate::{
     BufferPool, CollectError, CollectStats, Collected, ContentLength, LengthHistory, MemoryBudget,
-    Partial, Prefix, Presized, Progress,
+    Mismatch, Partial, Prefix, Presized, Progress,
 };
 
 /// Reads a body into one contiguous buffer.
@@ -114,12 +117,20 @@ impl<B: Body> Collect<B> {
                 trailers_announced: false,
                 target: Target::Bytes,
                 prefix: false,
-                pool: None,
-                budget: None,
-                history: None,
+                reuse: Reuse::default(),
             },
             on_progress: |_| {},
         }
+    }
+}
+
+impl<B: Body> Collect<B> {
+    /// Reads the body of a response to a `method` request, by what its head says: the length,
+    /// as [`ContentLength::of`] reads it, and whether trailers are announced.
+    pub fn of(method: &Method, head: &response::Parts, body: B, limit: u64) -> Self {
+        Self::new(body, limit)
+            .content_length(ContentLength::of(method, head))
+            .trailers_announced(head.headers.contains_key(TRAILER))
     }
 }
 
@@ -134,8 +145,9 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     /// Most bytes of memory that are reserved on the word of the peer, before received
     /// bytes earn more. The default is 16 MiB.
     ///
-    /// A longer body gets its memory as it comes in: at no time more than the limit,
-    /// and no more than the greater of this and four times the bytes received.
+    /// A longer body gets its memory as it comes in: its buffer is at no time larger than the
+    /// limit, nor than the greater of this and four times the bytes received. While it is
+    /// copied to a larger one both exist; [`CollectStats::peak`] counts them.
     pub fn eager(mut self, bytes: usize) -> Self {
         self.options.bounds.eager = eager_bound(bytes);
         self
@@ -156,22 +168,29 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         self
     }
 
-    /// Takes the memory for [`Bytes`] from `pool`, where it returns to.
+    /// Takes the memory of the result from `pool`. It goes back when the last clone of the
+    /// [`Bytes`] is dropped. [`vec`](Self::vec), [`string`](Self::string) and
+    /// [`into_buf`](Self::into_buf) take nothing from it.
     pub fn pool(mut self, pool: &BufferPool) -> Self {
-        self.options.pool = Some(pool.clone());
+        self.options.reuse.pool = Some(pool.clone());
         self
     }
 
-    /// Reads within a bound that is shared with other bodies.
+    /// Reads within a bound that is shared with other bodies: waits for its share, or fails
+    /// under [`fail_fast`](MemoryBudget::fail_fast).
+    ///
+    /// # Errors
+    ///
+    /// The read ends in [`CollectError::Budget`] at once if the limit is above the budget.
     pub fn budget(mut self, budget: &MemoryBudget) -> Self {
-        self.options.budget = Some(budget.clone());
+        self.options.reuse.budget = Some(budget.clone());
         self
     }
 
     /// Expects what bodies like this one measured lately, if it declares no length, and
     /// notes what it measures.
     pub fn history(mut self, history: &LengthHistory) -> Self {
-        self.options.history = Some(history.clone());
+        self.options.reuse.history = Some(history.clone());
         self
     }
 
@@ -191,7 +210,8 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         Ok(self.read(Target::Bytes).await?.content.into_bytes())
     }
 
-    /// The content as a `Vec`, with no more than a quarter of its length unused.
+    /// The content as a `Vec`, with no more than a quarter of its length unused, unless a full
+    /// budget leaves no room to copy it.
     ///
     /// # Errors
     ///
@@ -207,7 +227,7 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     /// See [`Collect`]; and [`CollectError::InvalidUtf8`], with the content.
     pub async fn string(self) -> Result<String, CollectError<B::Error>> {
         String::from_utf8(self.vec().await?).map_err(|error| CollectError::InvalidUtf8 {
-            valid_up_to: error.utf8_error().valid_up_to(),
+            valid_up_to: error.utf8_error().valid_up_to() as u64,
             partial: Partial::from_vec(error.into_bytes()),
         })
     }
@@ -222,7 +242,7 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     }
 
     /// Appends the content to `buffer`, which takes no allocation where its spare
-    /// capacity is enough.
+    /// capacity is enough. That capacity is in no budget.
     ///
     /// # Errors
     ///
@@ -266,6 +286,11 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         Presized::with(body, options, on_progress)
     }
 
+    pub(crate) fn reuse(mut self, reuse: Reuse) -> Self {
+        self.options.reuse = reuse;
+        self
+    }
+
     async fn read(self, target: Target) -> Result<Finished, CollectError<B::Error>> {
         let Self { body, mut options, mut on_progress } = self;
         options.target = target;
@@ -282,25 +307,6 @@ impl<B: fmt::Debug, F> fmt::Debug for Collect<B, F> {
             .field("options", &self.options)
             .finish_non_exhaustive()
     }
-}
-
-/// What it means when the length a body was declared to have turns out to be wrong.
-///
-/// It is about [`ContentLength::Exact`]; a [`Hint`](ContentLength::Hint) can never be
-/// wrong.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Mismatch {
-    /// A shorter body is an error, since bytes are missing (RFC 9112 §8). A longer one is
-    /// read on up to the limit, since the number then described something else, such as
-    /// the coded form; [`CollectStats::is_longer`] tells.
-    #[default]
-    RejectShorter,
-    /// Both are errors.
-    Reject,
-    /// Neither is an error; [`CollectStats`] tells. A transport that enforces the length
-    /// itself, as hyper does, still fails a shorter body.
-    Allow,
 }
 
 /// The caller's buffer while it is being filled. It goes back with what has arrived,

@@ -1,12 +1,16 @@
 //! What a read gives beside the bytes.
 
+use std::fmt;
+
 use bytes::Bytes;
 use http::HeaderMap;
 
 use crate::ContentLength;
 
 /// A body in memory: content, trailers, and how the reading went.
-#[derive(Clone, Debug)]
+///
+/// `Debug` shows how many bytes the content has and never the bytes.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Collected {
     /// The content, contiguous.
@@ -18,19 +22,31 @@ pub struct Collected {
     pub stats: CollectStats,
 }
 
+impl fmt::Debug for Collected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Collected")
+            .field("content", &format_args!("{} bytes", self.content.len()))
+            .field("trailers", &self.trailers)
+            .field("stats", &self.stats)
+            .finish()
+    }
+}
+
 /// How the reading of one body went. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CollectStats {
     /// The length that was gone by: an exact size hint of the body, or else what the
-    /// caller passed, or else the lower bound of the size hint as a hint.
+    /// caller passed, or else the lower bound of the size hint as a hint. `Exact(0)` for a
+    /// body that was at its end from the start.
     pub content_length: ContentLength,
     /// Bytes of content that arrived.
     pub received: u64,
     /// Data frames that were not empty.
     pub frames: u64,
-    /// How often memory was reserved: 1 for a known length within the eager bound, 0
-    /// for a body that is empty or was handed over as the one frame it came in.
+    /// How often memory was reserved, from the allocator or a pool; joining blocks and
+    /// trimming slack count. 1 for a known length within the eager bound, 0 for a body that
+    /// is empty or was handed over as the one frame it came in.
     pub reservations: u32,
     /// Most memory held for the content at one time, both blocks of a reallocation
     /// counted. What the transport holds is not in it.
@@ -51,7 +67,9 @@ impl CollectStats {
 }
 
 /// The beginning of a body.
-#[derive(Clone, Debug)]
+///
+/// `Debug` shows how many bytes there are and never the bytes.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Prefix {
     /// The first bytes, up to the limit.
@@ -60,12 +78,22 @@ pub struct Prefix {
     pub truncated: bool,
 }
 
+impl fmt::Debug for Prefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prefix")
+            .field("content", &format_args!("{} bytes", self.content.len()))
+            .field("truncated", &self.truncated)
+            .finish()
+    }
+}
+
 /// How far the reading of a body has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
     /// Bytes received so far.
     pub received: u64,
-    /// Bytes expected in all. A hint, where the number is one; it can be passed.
+    /// Bytes that the body was declared to have, exactly or as a hint. `None` where nothing
+    /// was declared, and once more than that has arrived.
     pub expected: Option<u64>,
 }

@@ -11,42 +11,14 @@ use bytes::buf::Take;
 use http::HeaderMap;
 use http_body::{Body, SizeHint};
 
-use crate::budget::{Account, Exhausted, MemoryBudget, Share};
-use crate::collect::Mismatch;
+use crate::bank::Exhausted;
+use crate::budget::{Account, Share};
 use crate::content::{Content, OutOfMemory};
-use crate::reserve::{Bounds, Step};
+use crate::options::{Options, Target};
+use crate::reserve::{self, Step};
 use crate::{
-    BufferPool, CollectError, CollectStats, Collected, ContentLength, LengthHistory, Partial,
-    Progress,
+    CollectError, CollectStats, Collected, ContentLength, MemoryBudget, Mismatch, Partial, Progress,
 };
-
-/// How one body is to be read.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    pub(crate) bounds: Bounds,
-    pub(crate) content_length: ContentLength,
-    pub(crate) mismatch: Mismatch,
-    /// Trailers were announced, so a body without them is not whole.
-    pub(crate) trailers_announced: bool,
-    /// Where the content goes.
-    pub(crate) target: Target,
-    /// The limit is where reading stops, and not an error.
-    pub(crate) prefix: bool,
-    pub(crate) pool: Option<BufferPool>,
-    pub(crate) budget: Option<MemoryBudget>,
-    pub(crate) history: Option<LengthHistory>,
-}
-
-/// Where content goes, as far as it makes a difference to the loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// `Bytes`, which can be a frame of the body as it came, or memory of a pool.
-    Bytes,
-    /// A buffer of its own.
-    Vec,
-    /// The caller's buffer, where what has arrived stays if reading fails.
-    Lent,
-}
 
 /// A body that is being read. `D` is the data of its frames.
 pub(crate) struct Collector<D> {
@@ -98,7 +70,7 @@ impl<D: Buf> Collector<D> {
     /// Reads into memory of its own.
     pub(crate) fn new(options: Options) -> Self {
         // Only `Bytes` can give memory back.
-        let pool = options.pool.clone().filter(|_| options.target == Target::Bytes);
+        let pool = options.reuse.pool.clone().filter(|_| options.target == Target::Bytes);
         Self::with(options, Content::new(pool))
     }
 
@@ -132,7 +104,7 @@ impl<D: Buf> Collector<D> {
                 Stage::Reading if self.in_hand.is_some() => {
                     ready!(self.poll_store(cx))?;
                     if self.stored()? {
-                        on_progress(Progress { received: self.received, expected: self.expected });
+                        on_progress(self.progress());
                     }
                 }
                 Stage::Reading => match ready!(body.as_mut().poll_frame(cx)) {
@@ -175,29 +147,18 @@ impl<D: Buf> Collector<D> {
             self.stage = Stage::Ending { truncated: false };
             return Ok(());
         }
-        let length = match (hint.exact(), self.options.content_length) {
-            // The transport has applied the framing rules to the whole message.
-            (Some(exact), _) => ContentLength::Exact(exact),
-            (None, known @ (ContentLength::Exact(_) | ContentLength::Hint(_))) => known,
-            (None, none) if hint.lower() == 0 => none,
-            (None, _) => ContentLength::Hint(hint.lower()),
-        };
+        let (length, declared) = self.options.content_length.believed(hint);
         self.options.content_length = length;
         self.expected = length.value().or_else(|| {
-            let guess = self.options.history.as_ref()?.expected()?;
+            let guess = self.options.reuse.history.as_ref()?.expected()?;
             Some(guess.min(self.options.bounds.eager))
         });
-        let declared = match length {
-            ContentLength::Exact(declared) => declared.max(hint.lower()),
-            // Coded bytes say nothing about what is delivered, the body itself does.
-            _ => hint.lower(),
-        };
         let limit = self.options.bounds.limit;
         if declared > limit && !self.options.prefix {
             return Err(CollectError::DeclaredTooLarge { declared, limit });
         }
-        match &self.options.budget {
-            Some(budget) if limit > budget.bytes() => Err(self.exhausted(limit)),
+        match &self.options.reuse.budget {
+            Some(budget) if limit > budget.capacity() => Err(self.exhausted(limit)),
             _ => Ok(()),
         }
     }
@@ -240,7 +201,7 @@ impl<D: Buf> Collector<D> {
             return Poll::Ready(Ok(()));
         };
         let arrived = self.received.min(self.options.bounds.limit);
-        if self.may_be_whole(arrived, &data) {
+        if self.is_handed_over(arrived, &data) {
             self.content.hold(data.copy_to_bytes(data.remaining()));
             return Poll::Ready(Ok(()));
         }
@@ -254,7 +215,7 @@ impl<D: Buf> Collector<D> {
             let size = match step {
                 Step::Grow(size) | Step::Append(size) => size,
             };
-            let Poll::Ready(share) = self.poll_share(cx, self.content.bytes_of(size)) else {
+            let Poll::Ready(share) = self.poll_share(cx, self.content.share_of(size)) else {
                 self.in_hand = Some(data);
                 return Poll::Pending;
             };
@@ -285,16 +246,21 @@ impl<D: Buf> Collector<D> {
         Ok(true)
     }
 
-    /// Whether a frame can be the whole body and is large enough to be the result.
-    fn may_be_whole(&self, arrived: u64, frame: &impl Buf) -> bool {
+    /// What is declared is passed on as long as it can be right.
+    fn progress(&self) -> Progress {
+        let declared = self.options.content_length.value();
+        let received = self.received;
+        Progress { received, expected: declared.filter(|&declared| received <= declared) }
+    }
+
+    /// Whether a frame is handed over as it is.
+    fn is_handed_over(&self, arrived: u64, frame: &impl Buf) -> bool {
         let len = frame.remaining();
         self.options.target == Target::Bytes
-            && len >= HAND_OVER_FROM
-            && arrived == len as u64
             // Data in several places is copied to be `Bytes`, by an allocation that
             // aborts where there is no memory for it.
             && frame.chunk().len() == len
-            && self.expected.is_none_or(|expected| expected <= arrived)
+            && reserve::can_be_whole(len, arrived, self.expected)
     }
 
     /// Asks the budget, where there is one, for `bytes`.
@@ -303,7 +269,7 @@ impl<D: Buf> Collector<D> {
         cx: &mut Context<'_>,
         bytes: usize,
     ) -> Poll<Result<Option<Share>, CollectError<E>>> {
-        let Some(budget) = &self.options.budget else {
+        let Some(budget) = &self.options.reuse.budget else {
             return Poll::Ready(Ok(None));
         };
         let bounds = &self.options.bounds;
@@ -381,14 +347,14 @@ impl<D: Buf> Collector<D> {
                 Ok(size) => size,
                 Err(requested) => return Poll::Ready(Err(self.out_of_memory(requested))),
             };
-            let share = ready!(self.poll_share(cx, self.content.bytes_of(size)))?;
+            let share = ready!(self.poll_share(cx, self.content.share_of(size)))?;
             if let Err(OutOfMemory(requested)) = self.content.join(size, share) {
                 return Poll::Ready(Err(self.out_of_memory(requested as u64)));
             }
         }
         self.trim();
         if let (Some(history), false, None) =
-            (&self.options.history, truncated, self.options.content_length.value())
+            (&self.options.reuse.history, truncated, self.options.content_length.value())
         {
             history.observe(self.received);
         }
@@ -406,7 +372,7 @@ impl<D: Buf> Collector<D> {
 
     /// Lets go of slack, unless there is no room in the budget for the moment of the copy.
     fn trim(&mut self) {
-        // What the caller's buffer has left over serves his next body.
+        // What the caller's buffer has left over serves the next body.
         if self.options.target == Target::Lent || !self.content.has_slack() {
             return;
         }
@@ -431,7 +397,7 @@ impl<D: Buf> Collector<D> {
     fn exhausted<E>(&mut self, requested: u64) -> CollectError<E> {
         CollectError::Budget {
             requested,
-            budget: self.options.budget.as_ref().map_or(0, MemoryBudget::bytes),
+            budget: self.options.reuse.budget.as_ref().map_or(0, MemoryBudget::capacity),
             received: self.received,
             partial: self.take_partial(),
         }
@@ -444,10 +410,6 @@ impl<D: Buf> Collector<D> {
         }
     }
 }
-
-/// From this size on a body that is one frame is handed over as it is; below, the
-/// frame is copied out, since it keeps the read buffer alive that it is a slice of.
-const HAND_OVER_FROM: usize = 32 << 10;
 
 /// A stall: no sender has a reason for this many frames without content in a row.
 const IDLE_FRAMES_MAX: u32 = 16_384;

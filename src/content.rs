@@ -3,8 +3,6 @@
 //! Carries out what `reserve.rs` decides. Every reservation is fallible, and nothing
 //! here knows a body, a limit or a declared length.
 
-use std::fmt;
-
 use bytes::{Buf, Bytes};
 
 use crate::block::Block;
@@ -46,7 +44,12 @@ impl Content {
 
     /// Content that is put behind what is in `buffer`.
     pub(crate) fn behind(buffer: Vec<u8>) -> Self {
-        Self { base: buffer.len(), tail: Block::from_vec(buffer), ..Self::default() }
+        Self { base: buffer.len(), ..Self::from_vec(buffer) }
+    }
+
+    /// Content that has arrived already.
+    pub(crate) fn from_vec(content: Vec<u8>) -> Self {
+        Self { tail: Block::from_vec(content), ..Self::default() }
     }
 
     /// Bytes of content that have arrived.
@@ -74,8 +77,8 @@ impl Content {
         !self.full.is_empty()
     }
 
-    /// How much of a budget a block of this size takes.
-    pub(crate) fn bytes_of(&self, size: Size) -> usize {
+    /// How much of a budget a block of this size takes: the most it can have.
+    pub(crate) fn share_of(&self, size: Size) -> usize {
         if self.pool.is_some() { size.class } else { size.exact }
     }
 
@@ -179,16 +182,30 @@ impl Content {
     /// The block that the content is in, with all its capacity and with what the caller
     /// had in it. Where there is no memory to join several, it is the first of them.
     pub(crate) fn into_joined(mut self) -> Vec<u8> {
-        match self.join_anyway() {
+        match self.join_outside_budget() {
             Ok(()) => self.tail.into_vec(),
             Err(OutOfMemory(_)) => self.full.swap_remove(0).into_vec(),
         }
     }
 
     /// Joins without a share: what is read in part is no longer in flight.
-    fn join_anyway(&mut self) -> Result<(), OutOfMemory> {
+    fn join_outside_budget(&mut self) -> Result<(), OutOfMemory> {
         let len = self.len();
         self.join(Size { exact: len, class: len }, None)
+    }
+
+    /// The content of a body that was not read to its end, in one buffer of its length. Where
+    /// there is no memory to join several blocks, it is the first of them.
+    pub(crate) fn into_partial_bytes(mut self) -> Bytes {
+        match self.join_outside_budget() {
+            Ok(()) => {
+                if self.has_slack() {
+                    self.trim(None);
+                }
+                self.into_bytes()
+            }
+            Err(OutOfMemory(_)) => self.full.swap_remove(0).into_bytes(),
+        }
     }
 
     fn base_of_tail(&self) -> usize {
@@ -199,60 +216,6 @@ impl Content {
     fn note_reservation(&mut self, replaced: usize) {
         self.reservations += 1;
         self.peak = self.peak.max(self.capacity() + replaced);
-    }
-}
-
-/// What had arrived of a body when reading it failed.
-///
-/// `Debug` shows how many bytes there are and never the bytes.
-#[derive(Default)]
-pub struct Partial(
-    // Boxed to keep the error, which every caller's `Result` has room for, small.
-    Option<Box<Content>>,
-);
-
-impl Partial {
-    pub(crate) fn new(content: Content) -> Self {
-        Self((content.len() > 0).then(|| Box::new(content)))
-    }
-
-    pub(crate) fn from_vec(content: Vec<u8>) -> Self {
-        Self::new(Content { tail: Block::from_vec(content), ..Content::default() })
-    }
-
-    /// Number of bytes.
-    pub fn len(&self) -> usize {
-        self.0.as_ref().map_or(0, |content| content.len())
-    }
-
-    /// Whether nothing had arrived.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The bytes, in one buffer of their length.
-    ///
-    /// A body of unknown length is in several blocks until here. Where there is no
-    /// memory to join them, the first block is returned.
-    pub fn into_bytes(self) -> Bytes {
-        let Some(mut content) = self.0 else {
-            return Bytes::new();
-        };
-        match content.join_anyway() {
-            Ok(()) => {
-                if content.has_slack() {
-                    content.trim(None);
-                }
-                content.into_bytes()
-            }
-            Err(OutOfMemory(_)) => content.full.swap_remove(0).into_bytes(),
-        }
-    }
-}
-
-impl fmt::Debug for Partial {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Partial({} bytes)", self.len())
     }
 }
 

@@ -5,11 +5,12 @@
 
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING};
 use http::{Method, StatusCode, response};
+use http_body::SizeHint;
 
 /// What is known about the length of a body before it is read, in bytes.
 ///
-/// A `None` or a number converts into it, so that a caller who has read the
-/// header already can pass what he has:
+/// These four are all there will be. An `Option<u64>` converts into it, so that a caller who
+/// has read the header already can pass what is known:
 ///
 /// ```
 /// use presized::ContentLength;
@@ -86,6 +87,23 @@ impl ContentLength {
         }
     }
 
+    /// What to go by for a body with this size hint, and the length that it has declared at
+    /// the least, in bytes.
+    pub(crate) fn believed(self, hint: SizeHint) -> (Self, u64) {
+        let length = match (hint.exact(), self) {
+            // The transport has applied the framing rules to the whole message.
+            (Some(exact), _) => Self::Exact(exact),
+            (None, Self::Exact(_) | Self::Hint(_)) => self,
+            (None, _) if hint.lower() == 0 => self,
+            (None, _) => Self::Hint(hint.lower()),
+        };
+        match length {
+            Self::Exact(declared) => (length, declared.max(hint.lower())),
+            // Coded bytes say nothing about what is delivered, the body itself does.
+            _ => (length, hint.lower()),
+        }
+    }
+
     /// The number, exact or not, in bytes.
     pub fn value(self) -> Option<u64> {
         match self {
@@ -99,6 +117,25 @@ impl From<Option<u64>> for ContentLength {
     fn from(length: Option<u64>) -> Self {
         length.map_or(Self::Unknown, Self::Exact)
     }
+}
+
+/// What it means when the length a body was declared to have turns out to be wrong.
+///
+/// It is about [`ContentLength::Exact`]; a [`Hint`](ContentLength::Hint) can never be
+/// wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mismatch {
+    /// A shorter body is an error, since bytes are missing (RFC 9112 §8). A longer one is
+    /// read on up to the limit, since the number then described something else, such as
+    /// the coded form; [`CollectStats::is_longer`](crate::CollectStats::is_longer) tells.
+    #[default]
+    RejectShorter,
+    /// Both are errors.
+    Reject,
+    /// Neither is an error; [`CollectStats`](crate::CollectStats) tells. A transport that enforces the length
+    /// itself, as hyper does, still fails a shorter body.
+    Allow,
 }
 
 /// `1*DIGIT` and nothing else: `u64::from_str` takes a leading plus (CVE-2021-32715).
@@ -274,6 +311,37 @@ mod tests {
                 .unwrap()
                 .into_parts();
             assert_eq!(ContentLength::of(&method, &head), expected, "{method} {status}");
+        }
+    }
+
+    #[test]
+    fn size_hint_is_believed_first() {
+        let hint = |lower, upper: Option<u64>| {
+            let mut hint = SizeHint::new();
+            hint.set_lower(lower);
+            upper.into_iter().for_each(|upper| hint.set_upper(upper));
+            hint
+        };
+        let table = [
+            // said, size hint, believed, declared at the least
+            (Unknown, hint(0, None), Unknown, 0),
+            (Invalid, hint(0, None), Invalid, 0),
+            (Exact(5), hint(0, None), Exact(5), 5),
+            (Hint(5), hint(0, None), Hint(5), 0),
+            (Unknown, hint(7, Some(7)), Exact(7), 7),
+            (Invalid, hint(7, Some(7)), Exact(7), 7),
+            (Exact(5), hint(7, Some(7)), Exact(7), 7),
+            (Hint(5), hint(7, Some(7)), Exact(7), 7),
+            (Exact(5), hint(0, Some(0)), Exact(0), 0),
+            (Unknown, hint(7, None), Hint(7), 7),
+            (Invalid, hint(7, Some(9)), Hint(7), 7),
+            (Exact(5), hint(7, None), Exact(5), 7),
+            (Hint(5), hint(7, None), Hint(5), 7),
+            (Unknown, hint(0, Some(9)), Unknown, 0),
+            (Exact(u64::MAX), hint(0, None), Exact(u64::MAX), u64::MAX),
+        ];
+        for (said, hint, believed, declared) in table {
+            assert_eq!(said.believed(hint), (believed, declared), "{said:?} {hint:?}");
         }
     }
 

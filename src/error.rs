@@ -11,7 +11,8 @@ use crate::Partial;
 ///
 /// What had arrived can be taken out with [`into_partial`](Self::into_partial).
 /// `E` is the error of the body, and nothing is asked of it; where it is an
-/// [`Error`], it is the [`source`](Error::source).
+/// [`Error`], it is the [`source`](Error::source), and this is an error too. A boxed error is
+/// none; [`map_body`](Self::map_body) makes one of it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CollectError<E> {
@@ -92,7 +93,7 @@ pub enum CollectError<E> {
     #[non_exhaustive]
     InvalidUtf8 {
         /// Bytes at the start that are UTF-8.
-        valid_up_to: usize,
+        valid_up_to: u64,
         /// The whole content.
         partial: Partial,
     },
@@ -114,6 +115,52 @@ impl<E> CollectError<E> {
     /// Whether the limit is what stopped it, before the first byte or later.
     pub fn is_too_large(&self) -> bool {
         matches!(self, Self::DeclaredTooLarge { .. } | Self::TooLarge { .. })
+    }
+
+    /// The same error with another in place of the body's.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::error::Error;
+    /// use std::io;
+    /// use presized::CollectError;
+    ///
+    /// // `Box<dyn Error>` is not an `Error`, and so neither is what it makes of this one.
+    /// fn to_io(error: CollectError<Box<dyn Error + Send + Sync>>) -> io::Error {
+    ///     io::Error::other(error.map_body(io::Error::other))
+    /// }
+    /// ```
+    pub fn map_body<T>(self, map: impl FnOnce(E) -> T) -> CollectError<T> {
+        match self {
+            Self::DeclaredTooLarge { declared, limit } => {
+                CollectError::DeclaredTooLarge { declared, limit }
+            }
+            Self::TooLarge { limit, received, partial } => {
+                CollectError::TooLarge { limit, received, partial }
+            }
+            Self::Incomplete { declared, received, partial } => {
+                CollectError::Incomplete { declared, received, partial }
+            }
+            Self::Longer { declared, received, partial } => {
+                CollectError::Longer { declared, received, partial }
+            }
+            Self::OutOfMemory { requested, received, partial } => {
+                CollectError::OutOfMemory { requested, received, partial }
+            }
+            Self::Budget { requested, budget, received, partial } => {
+                CollectError::Budget { requested, budget, received, partial }
+            }
+            Self::Stalled { frames, received, partial } => {
+                CollectError::Stalled { frames, received, partial }
+            }
+            Self::InvalidUtf8 { valid_up_to, partial } => {
+                CollectError::InvalidUtf8 { valid_up_to, partial }
+            }
+            Self::Body { source, declared, received, partial } => {
+                CollectError::Body { source: map(source), declared, received, partial }
+            }
+        }
     }
 
     /// Bytes that had arrived, whether or not they could be kept.

@@ -3,6 +3,7 @@
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub)]
 #![doc = include_str!("../README.md")]
 
+mod bank;
 mod block;
 mod budget;
 mod collect;
@@ -13,6 +14,8 @@ mod content_length;
 mod error;
 mod ext;
 mod history;
+mod options;
+mod partial;
 pub mod payload;
 mod pool;
 mod presized;
@@ -20,12 +23,12 @@ mod reserve;
 mod sync;
 
 pub use self::budget::MemoryBudget;
-pub use self::collect::{Collect, Mismatch, collect_presized};
+pub use self::collect::{Collect, collect_presized};
 pub use self::collected::{CollectStats, Collected, Prefix, Progress};
-pub use self::content::Partial;
-pub use self::content_length::ContentLength;
+pub use self::content_length::{ContentLength, Mismatch};
 pub use self::error::CollectError;
 pub use self::ext::ResponseExt;
 pub use self::history::LengthHistory;
+pub use self::partial::Partial;
 pub use self::pool::{BufferPool, PoolStats};
 pub use self::presized::Presized;

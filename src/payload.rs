@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{Method, Response};
 use http_body::Body;
 
+use crate::options::Reuse;
 use crate::{BufferPool, Collect, CollectError, LengthHistory, MemoryBudget, ResponseExt};
 
 /// The body as a blob: at most `limit` bytes, inclusive, contiguous, copied once at the
@@ -52,6 +53,20 @@ pub async fn blob<B: Body>(
 /// # Cancel safety
 ///
 /// Dropping the future drops the body and frees what was reserved.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use http::Response;
+/// use http_body_util::Full;
+///
+/// let response = Response::new(Full::<bytes::Bytes>::from("text"));
+/// assert_eq!(presized::payload::text(response, 1 << 20).await?, "text");
+/// # Ok(())
+/// # }
+/// ```
 pub async fn text<B: Body>(
     response: Response<B>,
     limit: u64,
@@ -77,10 +92,9 @@ pub async fn text<B: Body>(
 /// # }
 /// ```
 #[derive(Clone, Debug, Default)]
+#[must_use = "a reader does nothing until it is given a response"]
 pub struct Reader {
-    pool: Option<BufferPool>,
-    budget: Option<MemoryBudget>,
-    history: Option<LengthHistory>,
+    reuse: Reuse,
 }
 
 impl Reader {
@@ -89,29 +103,35 @@ impl Reader {
         Self::default()
     }
 
-    /// Takes the memory for blobs from `pool`, where it returns to.
+    /// Takes the memory of blobs from `pool`. It goes back when the last clone of the
+    /// [`Bytes`] is dropped. Texts take nothing from it.
     pub fn pool(mut self, pool: &BufferPool) -> Self {
-        self.pool = Some(pool.clone());
+        self.reuse.pool = Some(pool.clone());
         self
     }
 
-    /// Reads within a bound that is shared with other bodies.
+    /// Reads within a bound that is shared with other bodies, as
+    /// [`Collect::budget`](crate::Collect::budget) does.
     pub fn budget(mut self, budget: &MemoryBudget) -> Self {
-        self.budget = Some(budget.clone());
+        self.reuse.budget = Some(budget.clone());
         self
     }
 
     /// Expects of payloads without a declared length what those before measured.
     pub fn history(mut self, history: &LengthHistory) -> Self {
-        self.history = Some(history.clone());
+        self.reuse.history = Some(history.clone());
         self
     }
 
-    /// See [`blob`].
+    /// The body as a blob, like [`blob`] with what this reader shares.
     ///
     /// # Errors
     ///
-    /// Those of [`blob`].
+    /// Those of [`blob`], and [`CollectError::Budget`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the body and gives back what was reserved.
     pub async fn blob<B: Body>(
         &self,
         response: Response<B>,
@@ -120,11 +140,15 @@ impl Reader {
         self.collect(response, limit).bytes().await
     }
 
-    /// See [`text`].
+    /// The body as text, like [`text`] with what this reader shares.
     ///
     /// # Errors
     ///
-    /// Those of [`text`].
+    /// Those of [`text`], and [`CollectError::Budget`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the body and gives back what was reserved.
     pub async fn text<B: Body>(
         &self,
         response: Response<B>,
@@ -134,16 +158,6 @@ impl Reader {
     }
 
     fn collect<B: Body>(&self, response: Response<B>, limit: u64) -> Collect<B> {
-        let mut collect = response.collect_presized(&Method::GET, limit);
-        if let Some(pool) = &self.pool {
-            collect = collect.pool(pool);
-        }
-        if let Some(budget) = &self.budget {
-            collect = collect.budget(budget);
-        }
-        if let Some(history) = &self.history {
-            collect = collect.history(history);
-        }
-        collect
+        response.collect_presized(&Method::GET, limit).reuse(self.reuse.clone())
     }
 }

@@ -25,12 +25,13 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// time anything is taken or returned, so that an outlier does not stay, and nothing runs
 /// in the background for it. [`trim`](Self::trim) lets go of all.
 ///
-/// Buffers have sizes an eighth of a power of two apart, and a body gets one of at most
-/// the size that its length is rounded up to: one that is there already holds no memory
-/// that the body has not earned. Buffers under 16 KiB are left to the allocator.
+/// Sizes are an eighth of a power of two apart. A body is only given a buffer between its
+/// length and that length rounded up to a size, and never one that it has not earned, so
+/// one that is there already holds no more than a new one would. Buffers under 16 KiB are
+/// left to the allocator.
 ///
-/// The bytes of an earlier body cannot be seen: a buffer comes back empty, and safe Rust
-/// reads nothing beyond its length. They are not overwritten before that.
+/// The bytes of an earlier body are not overwritten before others take their place. They
+/// cannot be seen: a buffer comes back empty, and safe Rust reads nothing beyond its length.
 ///
 /// # Examples
 ///
@@ -114,11 +115,11 @@ impl BufferPool {
         state.stats.idle_bytes = 0;
         let idle = std::mem::take(&mut state.idle);
         drop(state);
-        // Unmapping megabytes takes longer than anybody should wait for the lock.
         drop(idle);
     }
 
     /// What the pool has done, and what it holds.
+    #[must_use]
     pub fn stats(&self) -> PoolStats {
         self.lock().stats
     }
@@ -159,17 +160,21 @@ impl BufferPool {
         state.stats.outstanding -= 1;
         state.stats.outstanding_bytes -= buffer.capacity();
         let mut gone = state.expire(now, self.shared.max_age);
-        if buffer.capacity() > self.shared.max_idle_bytes {
-            drop(state);
-            // With `gone`, freed without the lock.
-            return;
+        let idle = Idle { buffer, since: now };
+        match self.shared.max_idle_bytes.checked_sub(idle.buffer.capacity()) {
+            None => gone.push(idle),
+            Some(room) => {
+                while state.stats.idle_bytes > room {
+                    gone.extend(state.pop_longest_idle());
+                }
+                state.stats.idle += 1;
+                state.stats.idle_bytes += idle.buffer.capacity();
+                state.idle.entry(idle.buffer.capacity()).or_default().push_back(idle);
+            }
         }
-        while state.stats.idle_bytes > self.shared.max_idle_bytes - buffer.capacity() {
-            gone.extend(state.pop_longest_idle());
-        }
-        state.stats.idle += 1;
-        state.stats.idle_bytes += buffer.capacity();
-        state.idle.entry(buffer.capacity()).or_default().push_back(Idle { buffer, since: now });
+        drop(state);
+        // Unmapping megabytes takes longer than anybody should wait for the lock.
+        drop(gone);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -8,7 +8,8 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 
-use crate::collector::{Collector, Options};
+use crate::collector::Collector;
+use crate::options::Options;
 use crate::{Collect, CollectError, Collected, Progress};
 
 /// A body that yields the whole content of `B` as one data frame, then its trailers.
@@ -16,8 +17,15 @@ use crate::{Collect, CollectError, Collected, Progress};
 /// Whatever collects it next finds one contiguous buffer and copies nothing. Options
 /// are set on [`Collect`], which [`Collect::presized`] turns into this.
 ///
-/// Once polled it reads `B` to the end before it yields anything. When it fails, `B` is
-/// dropped and the error is the last thing it yields.
+/// Once polled it reads `B` to the end before it yields anything, and drops it then.
+///
+/// # Errors
+///
+/// A [`CollectError`] takes the place of the data, and is the last thing it yields.
+///
+/// # Cancel safety
+///
+/// Nothing is lost between two polls. Dropping it drops `B` and frees what was reserved.
 ///
 /// # Examples
 ///

@@ -13,8 +13,9 @@ use presized::{
     BufferPool, Collect, CollectError, ContentLength, LengthHistory, MemoryBudget, Mismatch,
     collect_presized,
 };
+use presized_support::drive::{drive, poll_once};
 use presized_support::ledger::{Ledger, Mark, Spent};
-use presized_support::mock::{Mock, Step, drive};
+use presized_support::mock::{Mock, Step};
 use proptest::prelude::*;
 
 #[global_allocator]
@@ -220,7 +221,7 @@ fn silent_peer_costs_nothing() {
     let body = Mock::new([Step::Hang]).exact(1 << 30);
     let mut read = pin!(collect_presized(body, Some(1 << 30), u64::MAX));
     let (_, spent) = Ledger::measure(|| {
-        assert!(read.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert!(poll_once(read.as_mut()).is_pending());
     });
     assert_eq!(spent, Spent::default());
 }
@@ -237,7 +238,7 @@ fn slow_peer_holds_the_eager_bound_and_no_more() {
         let mut read = Box::pin(collect.bytes());
         let start = Mark::now();
         let (_, spent) = Ledger::measure(|| {
-            assert!(read.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            assert!(poll_once(read.as_mut()).is_pending());
         });
         assert_eq!((spent.allocations, spent.peak), (1, most as u64));
         // And gives it back when it is dropped.

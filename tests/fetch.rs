@@ -202,7 +202,7 @@ async fn fetch(arguments: &[&str]) -> Output {
 
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(example());
-    // Whatever proxy this machine uses, it does not lead to loopback.
+    // A proxy of the environment does not lead to loopback.
     command.args(arguments).env("NO_PROXY", "*").kill_on_drop(true);
     command
 }

@@ -2,10 +2,9 @@
 
 use std::cell::RefCell;
 use std::error::Error;
-use std::future::Future;
 use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Waker};
+use std::task::Context;
 
 use bytes::{Buf, Bytes};
 use http::{HeaderMap, HeaderValue, Method, Response};
@@ -14,6 +13,7 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use presized::{
     Collect, CollectError, ContentLength, Mismatch, Presized, Progress, ResponseExt, payload,
 };
+use presized_support::drive::poll_once;
 use presized_support::mock::{Mock, MockError, Step};
 
 fn trailers() -> HeaderMap {
@@ -185,7 +185,7 @@ fn cancelling_leaves_what_had_arrived_in_the_callers_buffer() {
         let mut buffer = b"before ".to_vec();
         {
             let mut read = pin!(Collect::new(body, u64::MAX).into_buf(&mut buffer));
-            assert!(read.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            assert!(poll_once(read.as_mut()).is_pending());
         }
         assert_eq!(buffer, [b"before ".to_vec(), arrived.clone(), arrived].concat());
     }
@@ -227,7 +227,7 @@ fn body_is_dropped_with_the_future() {
     let body =
         Dropped(dropped.clone(), Mock::new([Step::Data(Bytes::from_static(b"x")), Step::Hang]));
     let mut read = Box::pin(Collect::new(body, 10).bytes());
-    assert!(read.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    assert!(poll_once(read.as_mut()).is_pending());
     assert!(!*dropped.borrow());
     drop(read);
     assert!(*dropped.borrow());
@@ -375,4 +375,30 @@ async fn debug_output_has_no_content() {
     let error = Collect::new(reset_after("secret"), 10).bytes().await.unwrap_err();
     let debug = format!("{error:?}");
     assert!(debug.contains("Partial(6 bytes)") && !debug.contains("secret"), "{debug}");
+    let collected = Collect::new(Mock::of(["secret"]), 10).collected().await.unwrap();
+    let prefix = Collect::new(Mock::of(["secret"]), 10).prefix().await.unwrap();
+    for debug in [format!("{collected:?}"), format!("{prefix:?}")] {
+        assert!(debug.contains("6 bytes") && !debug.contains("secret"), "{debug}");
+    }
+}
+
+#[tokio::test]
+async fn boxed_error_of_a_body_becomes_a_source() {
+    type BoxError = Box<dyn Error + Send + Sync>;
+    let body = reset_after("abcde").map_err(|error| -> BoxError { error.into() });
+    let error = Collect::new(body, 10).bytes().await.unwrap_err();
+    let error = error.map_body(std::io::Error::other);
+    assert_eq!(error.source().unwrap().to_string(), "reset");
+    assert_eq!(error.into_partial(), "abcde");
+}
+
+#[test]
+fn shared_parts_are_send_and_sync() {
+    fn shared<T: Send + Sync + 'static>() {}
+    shared::<presized::BufferPool>();
+    shared::<presized::LengthHistory>();
+    shared::<presized::MemoryBudget>();
+    shared::<payload::Reader>();
+    shared::<presized::Collected>();
+    shared::<CollectError<std::io::Error>>();
 }

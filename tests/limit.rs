@@ -1,32 +1,13 @@
 //! The limit, and everything a peer can try to get round it.
 
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
-use http_body::{Body, Frame, SizeHint};
+use http_body::{Frame, SizeHint};
 use presized::{Collect, CollectError, ContentLength, Mismatch, collect_presized};
-use presized_support::mock::{Mock, Step};
-
-/// Must not be polled.
-struct Untouchable(SizeHint);
-
-impl Body for Untouchable {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        panic!("polled")
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.0
-    }
-}
+use presized_support::mock::{Mock, Step, Unpolled};
 
 #[tokio::test]
 async fn limit_is_inclusive() {
@@ -78,7 +59,7 @@ async fn declared_over_the_limit_is_refused_before_the_first_poll() {
     ];
     for (hint, length) in table {
         for mismatch in [Mismatch::RejectShorter, Mismatch::Reject, Mismatch::Allow] {
-            let error = Collect::new(Untouchable(hint), 10_000_000)
+            let error = Collect::new(Unpolled(hint), 10_000_000)
                 .content_length(length)
                 .mismatch(mismatch)
                 .bytes()
@@ -96,7 +77,7 @@ async fn declared_over_the_limit_is_refused_before_the_first_poll() {
 #[tokio::test]
 async fn one_byte_over_the_limit_is_refused() {
     assert!(collect_presized(Mock::of(["hello"]), Some(5), 5).await.is_ok());
-    let error = collect_presized(Untouchable(SizeHint::new()), Some(6), 5).await.unwrap_err();
+    let error = collect_presized(Unpolled(SizeHint::new()), Some(6), 5).await.unwrap_err();
     assert!(matches!(error, CollectError::DeclaredTooLarge { declared: 6, limit: 5, .. }));
 }
 

@@ -1,10 +1,9 @@
 //! Memory that is used again, lengths that are guessed, and a bound that is shared.
 
-use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,7 +12,8 @@ use presized::{
     BufferPool, Collect, CollectError, ContentLength, LengthHistory, MemoryBudget, ResponseExt,
     payload,
 };
-use presized_support::mock::{Mock, MockError, Step, drive};
+use presized_support::drive::{drive, poll_once};
+use presized_support::mock::{Mock, MockError, Step};
 
 const MIB: usize = 1 << 20;
 
@@ -27,10 +27,6 @@ fn body(len: usize) -> Mock {
 fn known(len: usize, pool: &BufferPool) -> Bytes {
     let collect = Collect::new(body(len), u64::MAX).content_length(Some(len as u64));
     drive(collect.eager(64 * MIB).pool(pool).bytes()).unwrap()
-}
-
-fn poll_once<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
 #[test]

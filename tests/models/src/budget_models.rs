@@ -8,7 +8,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use loom::thread;
 
-use crate::budget::{Account, Exhausted, MemoryBudget, Share};
+use crate::bank::Exhausted;
+use crate::budget::{Account, MemoryBudget, Share};
 
 /// What is held, counted apart from the budget's own books.
 struct Held {
@@ -180,6 +181,6 @@ fn fail_fast_takes_what_is_there_or_fails() {
         assert!(account.try_share(2).is_none());
         drop(account);
         other.join().unwrap();
-        assert_eq!((budget.in_use(), budget.bytes()), (0, 1));
+        assert_eq!((budget.in_use(), budget.capacity()), (0, 1));
     });
 }

@@ -3,6 +3,8 @@
 //! fails the test.
 #![cfg(test)]
 
+#[path = "../../../src/bank.rs"]
+mod bank;
 #[path = "../../../src/budget.rs"]
 mod budget;
 #[path = "../../../src/pool.rs"]

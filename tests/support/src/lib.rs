@@ -2,6 +2,7 @@
 
 pub mod bars;
 pub mod client;
+pub mod drive;
 pub mod ledger;
 pub mod meter;
 pub mod mock;

@@ -1,8 +1,8 @@
 //! Bodies made of a list of frames.
 
 use std::collections::VecDeque;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -112,18 +112,22 @@ impl Body for Mock {
     }
 }
 
-/// Polls `future` until it is ready, without a runtime and without an allocation.
-///
-/// # Panics
-///
-/// When it takes more polls than any body of the tests does.
-pub fn drive<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let mut cx = Context::from_waker(Waker::noop());
-    for _ in 0..1_000_000 {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
-            return output;
-        }
+/// A body that must not be polled. Claims this size.
+#[derive(Debug)]
+pub struct Unpolled(pub SizeHint);
+
+impl Body for Unpolled {
+    type Data = Bytes;
+    type Error = MockError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, MockError>>> {
+        panic!("polled")
     }
-    panic!("not ready after a million polls")
+
+    fn size_hint(&self) -> SizeHint {
+        self.0
+    }
 }
