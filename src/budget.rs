@@ -20,7 +20,7 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// Not in it is what the transport holds: the read buffer of each connection, a large frame
 /// that is handed over as it came, and the frame of a body that waits. Nor is what the
-/// caller's buffer had room for, nor the copy in which
+/// caller's buffer had room for, what is idle in a pool, nor the copy in which
 /// [`CollectError::into_partial`](crate::CollectError::into_partial) joins what had arrived.
 /// An error holds its bytes, and their share, until it is dropped.
 ///
@@ -41,6 +41,10 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// to its end. A body that outgrows its claim is given what it asks only if that is there,
 /// and fails otherwise: it never waits for more than it claimed while it holds something.
 ///
+/// The price is room that is kept free: a body of unknown length has a right to a little
+/// more than twice its limit, up to the whole budget, and one above the eager bound to twice
+/// its length. Keep limits small beside the budget, or one slow body keeps others waiting.
+///
 /// What it takes is that peers go on sending, or are given up by a timeout, and that
 /// contents are dropped: a task that keeps contents which fill the budget and awaits one
 /// more body waits for itself. Over HTTP/2, bodies that wait fill the window of the connection
@@ -49,8 +53,9 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// # Errors
 ///
-/// A limit above the budget is [`CollectError::Budget`](crate::CollectError::Budget) at
-/// once, before the body is polled, and so is a share that the whole budget could not hold.
+/// [`CollectError::Budget`](crate::CollectError::Budget) at once, before the body is polled,
+/// for a limit above the budget and for an exact length whose claim is above it. Later, for
+/// a body of unknown length that has grown beyond what the budget could hold.
 ///
 /// # Examples
 ///

@@ -71,8 +71,9 @@ pub async fn collect_presized<B: Body>(
 ///
 /// # Cancel safety
 ///
-/// Dropping the future drops the body at once and frees what was reserved. There is
-/// no timeout in it: wrap the future in that of your runtime.
+/// Dropping the future drops the body at once and frees what was reserved;
+/// [`into_buf`](Self::into_buf) gives the caller's buffer back. There is no timeout in it:
+/// wrap the future in that of your runtime.
 ///
 /// # Examples
 ///
@@ -194,7 +195,8 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         self
     }
 
-    /// Calls `on_progress` after every frame with content.
+    /// Calls `on_progress` after every frame with content, except one that ends the reading at
+    /// the limit.
     pub fn on_progress<G: FnMut(Progress)>(self, on_progress: G) -> Collect<B, G> {
         Collect { body: self.body, options: self.options, on_progress }
     }
@@ -210,8 +212,7 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         Ok(self.read(Target::Bytes).await?.content.into_bytes())
     }
 
-    /// The content as a `Vec`, with no more than a quarter of its length unused, unless a full
-    /// budget leaves no room to copy it.
+    /// The content as a `Vec`, with no more than a quarter of its length unused.
     ///
     /// # Errors
     ///
@@ -246,12 +247,13 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     ///
     /// # Errors
     ///
-    /// See [`Collect`]. What had arrived is in `buffer` then, and not in the error.
+    /// See [`Collect`]. What had arrived is in `buffer` then, and not in the error; of a body
+    /// of unknown length as much as there is memory for.
     ///
     /// # Cancel safety
     ///
-    /// What was in `buffer` stays in it, followed by what had arrived. Only a future
-    /// that is leaked leaves it empty.
+    /// What was in `buffer` stays in it, followed by what had arrived and been given memory.
+    /// Only a future that is leaked leaves it empty.
     pub async fn into_buf(
         self,
         buffer: &mut Vec<u8>,

@@ -36,6 +36,8 @@ pub(crate) struct Collector<D> {
     frames: u64,
     /// Frames without content since the last that had some.
     idle_frames: u32,
+    /// Frames without content since anybody else had a turn.
+    idle_in_one_go: u32,
 }
 
 enum Stage {
@@ -45,6 +47,18 @@ enum Stage {
     Ending {
         truncated: bool,
     },
+}
+
+/// Why there is no room for this many bytes.
+enum Refused {
+    Memory(u64),
+    Budget(u64),
+}
+
+impl From<OutOfMemory> for Refused {
+    fn from(OutOfMemory(bytes): OutOfMemory) -> Self {
+        Self::Memory(bytes as u64)
+    }
 }
 
 /// A body that has been read: the content, contiguous, and what came with it.
@@ -87,6 +101,7 @@ impl<D: Buf> Collector<D> {
             received: 0,
             frames: 0,
             idle_frames: 0,
+            idle_in_one_go: 0,
         }
     }
 
@@ -97,6 +112,7 @@ impl<D: Buf> Collector<D> {
         cx: &mut Context<'_>,
         on_progress: &mut impl FnMut(Progress),
     ) -> Poll<Result<Finished, CollectError<B::Error>>> {
+        self.idle_in_one_go = 0;
         loop {
             match self.stage {
                 Stage::Unread => self.start(body.is_end_stream(), body.size_hint())?,
@@ -154,24 +170,50 @@ impl<D: Buf> Collector<D> {
             Some(guess.min(self.options.bounds.eager))
         });
         let limit = self.options.bounds.limit;
-        if declared > limit && !self.options.prefix {
-            return Err(CollectError::DeclaredTooLarge { declared, limit });
+        if declared > limit {
+            if !self.options.prefix {
+                return Err(CollectError::DeclaredTooLarge { declared, limit });
+            }
+            if limit == 0 {
+                self.stage = Stage::Ending { truncated: true };
+                return Ok(());
+            }
         }
         match &self.options.reuse.budget {
-            Some(budget) if limit > budget.capacity() => Err(self.exhausted(limit)),
+            Some(budget) if limit > budget.capacity() => Err(self.refused(Refused::Budget(limit))),
+            // An exact length that could only fail after most of it has come.
+            Some(budget) if self.exact().is_some() && self.claim() > budget.capacity() => {
+                let claim = self.claim();
+                Err(self.refused(Refused::Budget(claim)))
+            }
             _ => Ok(()),
         }
+    }
+
+    /// The declared length, where it is exact and within the limit.
+    fn exact(&self) -> Option<u64> {
+        match self.options.content_length {
+            ContentLength::Exact(length) if length <= self.options.bounds.limit => Some(length),
+            _ => None,
+        }
+    }
+
+    /// What this body claims of a budget.
+    fn claim(&self) -> u64 {
+        self.options.bounds.claim(self.exact())
     }
 
     /// Takes the data of one frame in hand, as far as the limit lets it.
     fn take_in<E>(&mut self, data: D) -> Result<(), CollectError<E>> {
         let before = self.received;
-        // Saturates only where a `Buf` lies; then there is no memory for it either.
-        self.received = before.saturating_add(data.remaining() as u64);
+        // Asked once: what is counted is what can be stored at the most, even of a `Buf`
+        // that lies.
+        let len = data.remaining();
+        self.received = before.saturating_add(len as u64);
         self.frames += 1;
         self.idle_frames = 0;
         let room = usize::try_from(self.options.bounds.limit - before).unwrap_or(usize::MAX);
-        let in_hand = data.take(room);
+        let in_hand = data.take(len.min(room));
         if self.expected.is_some_and(|expected| self.received > expected) {
             self.expected = None;
         }
@@ -201,30 +243,47 @@ impl<D: Buf> Collector<D> {
             return Poll::Ready(Ok(()));
         };
         let arrived = self.received.min(self.options.bounds.limit);
-        if self.is_handed_over(arrived, &data) {
+        if self.is_handed_over(&mut data) {
             self.content.hold(data.copy_to_bytes(data.remaining()));
             return Poll::Ready(Ok(()));
         }
         self.content.fill(&mut data);
         while data.has_remaining() {
+            if self.content.has_room() {
+                // It claims to have bytes, and gives none.
+                return Poll::Ready(Err(self.stalled()));
+            }
             let held = self.content.capacity() as u64;
             let step = match self.options.bounds.next(self.expected, held, arrived) {
                 Ok(step) => step,
-                Err(requested) => return Poll::Ready(Err(self.out_of_memory(requested))),
+                Err(bytes) => return Poll::Ready(Err(self.refused(Refused::Memory(bytes)))),
             };
-            let size = match step {
-                Step::Grow(size) | Step::Append(size) => size,
-            };
-            let Poll::Ready(share) = self.poll_share(cx, self.content.share_of(size)) else {
+            let Poll::Ready(reserved) = self.poll_reserve(cx, step) else {
                 self.in_hand = Some(data);
                 return Poll::Pending;
             };
-            if let Err(OutOfMemory(requested)) = self.content.reserve(step, share?) {
-                return Poll::Ready(Err(self.out_of_memory(requested as u64)));
+            match reserved {
+                Ok(()) => self.content.fill(&mut data),
+                // What is only a guess makes no error: without it less may do.
+                Err(_) if self.is_guessing() => self.expected = None,
+                Err(refused) => return Poll::Ready(Err(self.refused(refused))),
             }
-            self.content.fill(&mut data);
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// Whether more is expected than is known to come.
+    fn is_guessing(&self) -> bool {
+        self.expected.is_some() && self.exact().is_none()
+    }
+
+    /// Makes room, once the budget has given a share for it.
+    fn poll_reserve(&mut self, cx: &mut Context<'_>, step: Step) -> Poll<Result<(), Refused>> {
+        let size = match step {
+            Step::Grow(size) | Step::Append(size) => size,
+        };
+        let share = ready!(self.poll_share(cx, self.content.share_of(size)))?;
+        Poll::Ready(self.content.reserve(step, share).map_err(Refused::from))
     }
 
     /// What is in hand is stored. False where reading stops with it.
@@ -253,49 +312,49 @@ impl<D: Buf> Collector<D> {
         Progress { received, expected: declared.filter(|&declared| received <= declared) }
     }
 
-    /// Whether a frame is handed over as it is.
-    fn is_handed_over(&self, arrived: u64, frame: &impl Buf) -> bool {
-        let len = frame.remaining();
+    /// Whether what is in hand is handed over as it is: all of a frame, which cut would keep
+    /// the rest of it alive, and of a type that is not copied to be `Bytes`.
+    fn is_handed_over(&self, frame: &mut impl Buf) -> bool {
         self.options.target == Target::Bytes
-            // Data in several places is copied to be `Bytes`, by an allocation that
-            // aborts where there is no memory for it.
-            && frame.chunk().len() == len
-            && reserve::can_be_whole(len, arrived, self.expected)
+            && self.received <= self.options.bounds.limit
+            && reserve::can_be_whole(
+                frame.remaining(),
+                self.received,
+                self.options.content_length.value(),
+            )
+            && is_free_to_hand_over(frame)
     }
 
     /// Asks the budget, where there is one, for `bytes`.
-    fn poll_share<E>(
+    fn poll_share(
         &mut self,
         cx: &mut Context<'_>,
         bytes: usize,
-    ) -> Poll<Result<Option<Share>, CollectError<E>>> {
+    ) -> Poll<Result<Option<Share>, Refused>> {
         let Some(budget) = &self.options.reuse.budget else {
             return Poll::Ready(Ok(None));
         };
-        let bounds = &self.options.bounds;
-        let exact = match self.options.content_length {
-            ContentLength::Exact(length) if length <= bounds.limit => Some(length),
-            _ => None,
+        let claim = self.claim();
+        let is_guessing = self.is_guessing();
+        let account = self.account.get_or_insert_with(|| budget.open(claim));
+        let share = if is_guessing {
+            // A guess is not waited for.
+            account.try_share(bytes as u64).ok_or(Exhausted)
+        } else {
+            ready!(account.poll_share(cx, bytes as u64))
         };
-        let account = self.account.get_or_insert_with(|| budget.open(bounds.claim(exact)));
-        match ready!(account.poll_share(cx, bytes as u64)) {
-            Ok(share) => Poll::Ready(Ok(Some(share))),
-            Err(Exhausted) => Poll::Ready(Err(self.exhausted(bytes as u64))),
-        }
+        Poll::Ready(share.map(Some).map_err(|Exhausted| Refused::Budget(bytes as u64)))
     }
 
     /// Counts a frame without content. A flood of them gives way to other tasks and
     /// comes to an end.
     fn poll_idle<E>(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), CollectError<E>>> {
         self.idle_frames += 1;
+        self.idle_in_one_go += 1;
         if self.idle_frames >= IDLE_FRAMES_MAX {
-            return Poll::Ready(Err(CollectError::Stalled {
-                frames: self.idle_frames,
-                received: self.received,
-                partial: self.take_partial(),
-            }));
+            return Poll::Ready(Err(self.stalled()));
         }
-        if self.idle_frames % IDLE_FRAMES_PER_POLL == 0 {
+        if self.idle_in_one_go >= IDLE_FRAMES_IN_ONE_GO {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -343,13 +402,9 @@ impl<D: Buf> Collector<D> {
         truncated: bool,
     ) -> Poll<Result<Finished, CollectError<E>>> {
         if self.content.is_in_blocks() {
-            let size = match self.options.bounds.joined(self.content.len() as u64) {
-                Ok(size) => size,
-                Err(requested) => return Poll::Ready(Err(self.out_of_memory(requested))),
-            };
-            let share = ready!(self.poll_share(cx, self.content.share_of(size)))?;
-            if let Err(OutOfMemory(requested)) = self.content.join(size, share) {
-                return Poll::Ready(Err(self.out_of_memory(requested as u64)));
+            match ready!(self.poll_join(cx)) {
+                Ok(()) => {}
+                Err(refused) => return Poll::Ready(Err(self.refused(refused))),
             }
         }
         self.trim();
@@ -370,36 +425,50 @@ impl<D: Buf> Collector<D> {
         Poll::Ready(Ok(Finished { content, trailers, stats, truncated }))
     }
 
+    fn poll_join(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Refused>> {
+        let size = self.options.bounds.joined(self.content.len() as u64);
+        let size = size.map_err(Refused::Memory)?;
+        let share = ready!(self.poll_share(cx, self.content.share_of(size)))?;
+        Poll::Ready(self.content.join(size, share).map_err(Refused::from))
+    }
+
     /// Lets go of slack, unless there is no room in the budget for the moment of the copy.
     fn trim(&mut self) {
-        // What the caller's buffer has left over serves the next body.
-        if self.options.target == Target::Lent || !self.content.has_slack() {
+        if !self.content.has_slack() {
             return;
         }
-        match &self.account {
-            None => self.content.trim(None),
-            Some(account) => {
+        match (self.options.target, &self.account) {
+            // What the caller's buffer has left over serves the next body.
+            (Target::Lent, _) => {}
+            (Target::Bytes, Some(account)) => {
                 if let Some(share) = account.try_share(self.content.len() as u64) {
                     self.content.trim(Some(share));
                 }
             }
+            // Without a budget, or on the way out of it.
+            _ => self.content.trim(None),
         }
     }
 
-    fn out_of_memory<E>(&mut self, requested: u64) -> CollectError<E> {
-        CollectError::OutOfMemory {
-            requested,
+    fn stalled<E>(&mut self) -> CollectError<E> {
+        CollectError::Stalled {
+            frames: self.idle_frames,
             received: self.received,
             partial: self.take_partial(),
         }
     }
 
-    fn exhausted<E>(&mut self, requested: u64) -> CollectError<E> {
-        CollectError::Budget {
-            requested,
-            budget: self.options.reuse.budget.as_ref().map_or(0, MemoryBudget::capacity),
-            received: self.received,
-            partial: self.take_partial(),
+    fn refused<E>(&mut self, refused: Refused) -> CollectError<E> {
+        let received = self.received;
+        let partial = self.take_partial();
+        match refused {
+            Refused::Memory(requested) => {
+                CollectError::OutOfMemory { requested, received, partial }
+            }
+            Refused::Budget(requested) => {
+                let budget = self.options.reuse.budget.as_ref().map_or(0, MemoryBudget::capacity);
+                CollectError::Budget { requested, budget, received, partial }
+            }
         }
     }
 
@@ -411,8 +480,18 @@ impl<D: Buf> Collector<D> {
     }
 }
 
+/// Whether `copy_to_bytes` gives out the memory that `data` is in.
+///
+/// For other types than `Bytes` it allocates, and aborts where there is no memory. What it
+/// makes of no bytes at all shows which it is, and costs nothing: `Bytes` gives an empty
+/// slice of its own memory.
+fn is_free_to_hand_over(data: &mut impl Buf) -> bool {
+    data.chunk().len() == data.remaining()
+        && data.chunk().as_ptr() == data.copy_to_bytes(0).as_ptr()
+}
+
 /// A stall: no sender has a reason for this many frames without content in a row.
 const IDLE_FRAMES_MAX: u32 = 16_384;
 
 /// Frames without content that are taken in one go.
-const IDLE_FRAMES_PER_POLL: u32 = 64;
+const IDLE_FRAMES_IN_ONE_GO: u32 = 64;

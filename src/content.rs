@@ -62,6 +62,11 @@ impl Content {
         self.in_full + self.tail.capacity() - self.base_of_tail()
     }
 
+    /// Whether more can be put in without a reservation.
+    pub(crate) fn has_room(&self) -> bool {
+        self.tail.len() < self.tail.capacity()
+    }
+
     /// How often memory was reserved.
     pub(crate) fn reservations(&self) -> u32 {
         self.reservations
@@ -160,7 +165,8 @@ impl Content {
         // `shrink_to` aborts where the allocator cannot do it. A copy can fail, and a
         // failure costs nothing but the slack.
         let size = Size { exact: self.tail.len(), class: self.tail.len() };
-        if let Ok(mut exact) = Block::new(size, self.pool.as_ref(), share) {
+        // Its length is anybody's, so it is of no use to a pool.
+        if let Ok(mut exact) = Block::new(size, None, share) {
             exact.fill(self.tail.as_ref());
             let replaced = std::mem::replace(&mut self.tail, exact);
             self.note_reservation(replaced.capacity());

@@ -79,7 +79,8 @@ pub enum CollectError<E> {
         /// Those of them that there was room for.
         partial: Partial,
     },
-    /// The body yields frame after frame without a byte of content in them.
+    /// The body yields frame after frame without a byte of content in them, or data that
+    /// claims to have bytes and gives none.
     #[non_exhaustive]
     Stalled {
         /// Frames without content in a row.
@@ -179,7 +180,7 @@ impl<E> CollectError<E> {
     }
 
     /// The bytes that had arrived and were kept: the whole beginning of the body, up
-    /// to the failure.
+    /// to the failure. [`Partial::into_bytes`] tells what is left where memory is short.
     ///
     /// Empty after [`Collect::into_buf`](crate::Collect::into_buf), which leaves them
     /// in the caller's buffer.

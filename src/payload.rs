@@ -11,8 +11,8 @@ use http_body::Body;
 use crate::options::Reuse;
 use crate::{BufferPool, Collect, CollectError, LengthHistory, MemoryBudget, ResponseExt};
 
-/// The body as a blob: at most `limit` bytes, inclusive, contiguous, copied once at the
-/// most.
+/// The body as a blob: at most `limit` bytes, inclusive, contiguous. Of known length within
+/// 16 MiB it is copied once at the most.
 ///
 /// # Errors
 ///

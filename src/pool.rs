@@ -14,8 +14,8 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// work than the copying. A pool keeps them. Clones share one pool.
 ///
 /// The buffer of a [`Bytes`](bytes::Bytes) returns when its last clone is dropped, on
-/// whatever thread, and that of an unfinished body when reading it fails, is cancelled,
-/// or panics. A `Vec` or a `String` is the caller's to keep, so those forms take nothing
+/// whatever thread; that of an unfinished body when reading it is cancelled or panics, and
+/// with the error when it fails. A `Vec` or a `String` is the caller's to keep, so those forms take nothing
 /// from the pool.
 ///
 /// # What it keeps
@@ -85,14 +85,12 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// By capacity; within one, the longest idle first.
-    idle: BTreeMap<usize, VecDeque<Idle>>,
+    /// By capacity; within one, the longest idle first, with their numbers.
+    idle: BTreeMap<usize, VecDeque<(u64, Vec<u8>)>>,
+    /// By number, which is the order in which they came: since when, and the capacity.
+    ages: BTreeMap<u64, (Instant, usize)>,
+    next: u64,
     stats: PoolStats,
-}
-
-struct Idle {
-    buffer: Vec<u8>,
-    since: Instant,
 }
 
 impl BufferPool {
@@ -113,6 +111,7 @@ impl BufferPool {
         let mut state = self.lock();
         state.stats.idle = 0;
         state.stats.idle_bytes = 0;
+        state.ages.clear();
         let idle = std::mem::take(&mut state.idle);
         drop(state);
         drop(idle);
@@ -160,16 +159,13 @@ impl BufferPool {
         state.stats.outstanding -= 1;
         state.stats.outstanding_bytes -= buffer.capacity();
         let mut gone = state.expire(now, self.shared.max_age);
-        let idle = Idle { buffer, since: now };
-        match self.shared.max_idle_bytes.checked_sub(idle.buffer.capacity()) {
-            None => gone.push(idle),
+        match self.shared.max_idle_bytes.checked_sub(buffer.capacity()) {
+            None => gone.push(buffer),
             Some(room) => {
                 while state.stats.idle_bytes > room {
-                    gone.extend(state.pop_longest_idle());
+                    gone.extend(state.take_longest_idle());
                 }
-                state.stats.idle += 1;
-                state.stats.idle_bytes += idle.buffer.capacity();
-                state.idle.entry(idle.buffer.capacity()).or_default().push_back(idle);
+                state.keep(buffer, now);
             }
         }
         drop(state);
@@ -194,17 +190,38 @@ impl fmt::Debug for BufferPool {
 }
 
 impl State {
+    fn keep(&mut self, buffer: Vec<u8>, now: Instant) {
+        let (number, capacity) = (self.next, buffer.capacity());
+        self.next += 1;
+        self.stats.idle += 1;
+        self.stats.idle_bytes += capacity;
+        self.ages.insert(number, (now, capacity));
+        self.idle.entry(capacity).or_default().push_back((number, buffer));
+    }
+
     /// The most recently used of the smallest that fit.
     fn take_idle(&mut self, capacity: RangeInclusive<usize>) -> Option<Vec<u8>> {
         let (&capacity, buffers) = self.idle.range_mut(capacity).next()?;
-        let idle = buffers.pop_back();
-        if buffers.is_empty() {
+        let (number, buffer) = buffers.pop_back()?;
+        self.ages.remove(&number);
+        self.taken(capacity);
+        Some(buffer)
+    }
+
+    fn take_longest_idle(&mut self) -> Option<Vec<u8>> {
+        let (_, (_, capacity)) = self.ages.pop_first()?;
+        // The oldest of all is the oldest of its capacity.
+        let (_, buffer) = self.idle.get_mut(&capacity)?.pop_front()?;
+        self.taken(capacity);
+        Some(buffer)
+    }
+
+    fn taken(&mut self, capacity: usize) {
+        if self.idle.get(&capacity).is_some_and(VecDeque::is_empty) {
             self.idle.remove(&capacity);
         }
-        let buffer = idle?.buffer;
         self.stats.idle -= 1;
         self.stats.idle_bytes -= capacity;
-        Some(buffer)
     }
 
     fn lend(&mut self, capacity: usize) {
@@ -212,26 +229,12 @@ impl State {
         self.stats.outstanding_bytes += capacity;
     }
 
-    fn pop_longest_idle(&mut self) -> Option<Idle> {
-        let longest =
-            |(_, buffers): &(&usize, &VecDeque<Idle>)| buffers.front().map(|idle| idle.since);
-        let capacity = *self.idle.iter().min_by_key(longest)?.0;
-        let buffers = self.idle.get_mut(&capacity)?;
-        let idle = buffers.pop_front();
-        if buffers.is_empty() {
-            self.idle.remove(&capacity);
-        }
-        self.stats.idle -= 1;
-        self.stats.idle_bytes -= capacity;
-        idle
-    }
-
     /// Takes out what has been idle for too long, to be freed without the lock.
-    fn expire(&mut self, now: Instant, max_age: Duration) -> Vec<Idle> {
+    fn expire(&mut self, now: Instant, max_age: Duration) -> Vec<Vec<u8>> {
         let mut expired = Vec::new();
-        let is_old = |idle: &Idle| now.saturating_duration_since(idle.since) >= max_age;
-        while self.idle.values().any(|buffers| buffers.front().is_some_and(is_old)) {
-            expired.extend(self.pop_longest_idle());
+        let is_old = |since: Instant| now.saturating_duration_since(since) >= max_age;
+        while self.ages.first_key_value().is_some_and(|(_, &(since, _))| is_old(since)) {
+            expired.extend(self.take_longest_idle());
         }
         expired
     }

@@ -1,14 +1,15 @@
 //! A body that has one data frame: the whole content of another.
 
 use std::fmt;
+use std::mem;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 
-use crate::collector::Collector;
+use crate::collector::{Collector, Finished};
 use crate::options::Options;
 use crate::{Collect, CollectError, Collected, Progress};
 
@@ -46,11 +47,26 @@ pub struct Presized<B: Body, F = fn(Progress)> {
 }
 
 enum State<B: Body, F> {
-    // Boxed because a pinned field takes either `unsafe` or one more dependency. It is
-    // one small allocation for any `B`, where a bound would shut out bodies that are
-    // not `Unpin`.
-    Reading { body: Pin<Box<B>>, collector: Box<Collector<B::Data>>, on_progress: F },
+    Reading(Reading<B, F>),
     Read { content: Option<Bytes>, trailers: Option<HeaderMap> },
+}
+
+struct Reading<B: Body, F> {
+    // Boxed because a pinned field takes either `unsafe` or one more dependency. It is
+    // a small allocation for any `B`, where a bound would shut out bodies that are not
+    // `Unpin`.
+    body: Pin<Box<B>>,
+    collector: Box<Collector<B::Data>>,
+    on_progress: F,
+    /// What the body said of its size before it was read: all of it is still to be yielded.
+    hint: Option<SizeHint>,
+}
+
+impl<B: Body, F: FnMut(Progress)> Reading<B, F> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Finished, CollectError<B::Error>>> {
+        self.hint.get_or_insert_with(|| self.body.size_hint());
+        self.collector.poll(self.body.as_mut(), cx, &mut self.on_progress)
+    }
 }
 
 impl<B: Body> Presized<B> {
@@ -63,7 +79,8 @@ impl<B: Body> Presized<B> {
 impl<B: Body, F> Presized<B, F> {
     pub(crate) fn with(body: B, options: Options, on_progress: F) -> Self {
         let collector = Box::new(Collector::new(options));
-        Self { state: State::Reading { body: Box::pin(body), collector, on_progress } }
+        let body = Box::pin(body);
+        Self { state: State::Reading(Reading { body, collector, on_progress, hint: None }) }
     }
 }
 
@@ -80,36 +97,39 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let state = &mut self.get_mut().state;
-        if let State::Reading { body, collector, on_progress } = state {
-            let read = ready!(collector.poll(body.as_mut(), cx, on_progress));
-            // The body goes here, before anybody can look at the outcome.
-            *state = State::Read { content: None, trailers: None };
-            let collected = Collected::from(read?);
-            *state = State::Read {
-                content: Some(collected.content).filter(|content| !content.is_empty()),
-                trailers: collected.trailers,
-            };
-        }
-        let State::Read { content, trailers } = state else {
-            return Poll::Ready(None);
+        // A panic while reading leaves nothing to go on with.
+        let nothing = State::Read { content: None, trailers: None };
+        let (content, trailers) = match mem::replace(state, nothing) {
+            State::Read { content, trailers } => (content, trailers),
+            State::Reading(mut reading) => {
+                let Poll::Ready(result) = reading.poll(cx) else {
+                    *state = State::Reading(reading);
+                    return Poll::Pending;
+                };
+                // The body goes before anybody can look at the outcome.
+                drop(reading);
+                let collected = Collected::from(result?);
+                let content = Some(collected.content).filter(|content| !content.is_empty());
+                (content, collected.trailers)
+            }
         };
-        let frame = match content.take() {
-            Some(content) => Some(Frame::data(content)),
-            None => trailers.take().map(Frame::trailers),
+        let Some(content) = content else {
+            return Poll::Ready(trailers.map(Frame::trailers).map(Ok));
         };
-        Poll::Ready(frame.map(Ok))
+        *state = State::Read { content: None, trailers };
+        Poll::Ready(Some(Ok(Frame::data(content))))
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.state {
-            State::Reading { body, .. } => body.is_end_stream(),
+            State::Reading(reading) => reading.hint.is_none() && reading.body.is_end_stream(),
             State::Read { content, trailers } => content.is_none() && trailers.is_none(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.state {
-            State::Reading { body, .. } => body.size_hint(),
+            State::Reading(reading) => reading.hint.unwrap_or_else(|| reading.body.size_hint()),
             State::Read { content, .. } => {
                 SizeHint::with_exact(content.as_ref().map_or(0, |content| content.len() as u64))
             }

@@ -114,11 +114,11 @@ fn size_class(bytes: u64) -> u64 {
 }
 
 /// Whether a frame of `frame` bytes, with which `received` have arrived, can be the whole
-/// body and is large enough to be the result as it is.
-pub(crate) fn can_be_whole(frame: usize, received: u64, expected: Option<u64>) -> bool {
+/// body, by what is declared, and is large enough to be the result as it is.
+pub(crate) fn can_be_whole(frame: usize, received: u64, declared: Option<u64>) -> bool {
     frame >= HAND_OVER_FROM
         && received == frame as u64
-        && expected.is_none_or(|expected| expected <= received)
+        && declared.is_none_or(|declared| declared <= received)
 }
 
 /// Whether a result of `len` bytes would keep more than a quarter of its length as slack.
@@ -422,7 +422,7 @@ mod tests {
     fn large_frame_that_is_all_is_handed_over() {
         let kib = 1 << 10;
         let table = [
-            // frame, received, expected, handed over
+            // frame, received, declared, handed over
             (32 * kib, 32 * KIB, None, true),
             (32 * kib - 1, 32 * KIB - 1, None, false),
             (32 * kib, 32 * KIB, Some(32 * KIB), true),
@@ -433,11 +433,11 @@ mod tests {
             // It is not the first.
             (32 * kib, 64 * KIB, None, false),
         ];
-        for (frame, received, expected, handed_over) in table {
+        for (frame, received, declared, handed_over) in table {
             assert_eq!(
-                can_be_whole(frame, received, expected),
+                can_be_whole(frame, received, declared),
                 handed_over,
-                "{frame} {received} {expected:?}"
+                "{frame} {received} {declared:?}"
             );
         }
     }

@@ -504,6 +504,51 @@ proptest! {
     }
 }
 
+/// One frame that is not `Bytes`, which only a copy could be made of.
+fn borrowed(len: usize) -> impl Body<Data = &'static [u8], Error = std::convert::Infallible> {
+    let frame = Ok::<_, std::convert::Infallible>(Frame::data(&PATTERN[..len]));
+    http_body_util::StreamBody::new(futures_util::stream::iter([frame]))
+}
+
+#[test]
+fn frame_of_another_kind_than_bytes_is_not_handed_over() {
+    let _alone = alone();
+    let read = || Collect::new(borrowed(MIB), u64::MAX).collected();
+    let (collected, spent) = count(read());
+    let collected = collected.unwrap();
+    assert_eq!(collected.content, PATTERN[..MIB]);
+    assert_eq!((collected.stats.reservations, spent.allocations), (1, 1));
+    let (error, _) = Ledger::measure(|| {
+        Ledger::refuse_from(MIB);
+        let read = drive(read());
+        Ledger::refuse_from(usize::MAX);
+        read.unwrap_err()
+    });
+    assert!(matches!(error, CollectError::OutOfMemory { requested: 1_048_576, .. }), "{error}");
+}
+
+#[test]
+fn guess_that_there_is_no_memory_for_is_no_error() {
+    let _alone = alone();
+    let history = LengthHistory::new();
+    history.observe(8 << 20);
+    let read = || Collect::new(body(100_000, 30_000), 16 << 20);
+    let guesses = [
+        read().history(&history),
+        read().content_length(ContentLength::Hint(5 << 20)),
+        read().content_length(ContentLength::Hint(u64::MAX)).eager(usize::MAX),
+    ];
+    for collect in guesses {
+        let (content, _) = Ledger::measure(|| {
+            Ledger::refuse_from(4 * MIB);
+            let read = drive(collect.bytes());
+            Ledger::refuse_from(usize::MAX);
+            read
+        });
+        assert_eq!(content.unwrap(), PATTERN[..100_000]);
+    }
+}
+
 #[test]
 fn data_of_another_kind_than_bytes_is_copied_once() {
     let _alone = alone();

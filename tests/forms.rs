@@ -402,3 +402,68 @@ fn shared_parts_are_send_and_sync() {
     shared::<presized::Collected>();
     shared::<CollectError<std::io::Error>>();
 }
+
+#[tokio::test]
+async fn prefix_of_nothing_is_known_from_a_declared_length() {
+    let prefix = Collect::new(Mock::new([Step::Hang]), 0).content_length(Some(5)).prefix().await;
+    assert!(prefix.unwrap().truncated);
+}
+
+#[tokio::test]
+async fn prefix_keeps_nothing_else_of_a_frame_alive() {
+    let frame = Bytes::from(vec![b'x'; 100_000]);
+    let prefix =
+        Collect::new(Mock::new([Step::Data(frame.clone())]), 40_000).prefix().await.unwrap();
+    assert_eq!((prefix.content.len(), prefix.truncated), (40_000, true));
+    assert!(frame.is_unique());
+    let body = Mock::new([Step::Data(frame.clone())]);
+    let partial = Collect::new(body, 40_000).bytes().await.unwrap_err().into_partial();
+    assert_eq!(partial.len(), 40_000);
+    assert!(frame.is_unique());
+}
+
+/// Counts down as it is read, as the bodies of hyper do.
+struct CountsDown(u64);
+
+impl Body for CountsDown {
+    type Data = Bytes;
+    type Error = MockError;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> std::task::Poll<Option<Result<Frame<Bytes>, MockError>>> {
+        if self.0 == 0 {
+            // The end is known and not told yet.
+            return std::task::Poll::Pending;
+        }
+        self.0 -= 1;
+        std::task::Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"x")))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0 == 0
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        http_body::SizeHint::with_exact(self.0)
+    }
+}
+
+#[test]
+fn presized_is_not_at_its_end_before_it_has_yielded() {
+    let mut body = Presized::new(CountsDown(2), 10);
+    assert!(poll_once(pin!(body.frame())).is_pending());
+    assert!(!body.is_end_stream());
+    assert_eq!(body.size_hint().exact(), Some(2));
+}
+
+#[test]
+fn presized_that_panicked_yields_nothing_else() {
+    let collect = Collect::new(Mock::of(["abc", "def"]), 10)
+        .on_progress(|progress| assert!(progress.received > 3, "a bug of the caller's"));
+    let mut body = collect.presized();
+    let poll = std::panic::AssertUnwindSafe(|| poll_once(pin!(body.frame())).is_ready());
+    assert!(std::panic::catch_unwind(poll).is_err());
+    assert!(body.is_end_stream());
+}

@@ -1,12 +1,16 @@
 //! The limit, and everything a peer can try to get round it.
 
+use std::cell::Cell;
+use std::convert::Infallible;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
+use http_body_util::StreamBody;
 use presized::{Collect, CollectError, ContentLength, Mismatch, collect_presized};
+use presized_support::drive::poll_once;
 use presized_support::mock::{Mock, Step, Unpolled};
 
 #[tokio::test]
@@ -125,13 +129,24 @@ async fn lower_bounds_that_lie_neither_panic_nor_allocate() {
     }
 }
 
-/// Says that it has more than it has.
+/// Claims to have bytes, says something else the next time, and gives none.
 #[derive(Debug)]
-struct Liar(usize);
+struct Liar {
+    claims: Vec<usize>,
+    asked: Cell<usize>,
+}
+
+impl Liar {
+    fn new(claims: &[usize]) -> Self {
+        Self { claims: claims.to_vec(), asked: Cell::new(0) }
+    }
+}
 
 impl Buf for Liar {
     fn remaining(&self) -> usize {
-        self.0
+        let asked = self.asked.get();
+        self.asked.set(asked + 1);
+        self.claims[asked.min(self.claims.len() - 1)]
     }
 
     fn chunk(&self) -> &[u8] {
@@ -142,12 +157,18 @@ impl Buf for Liar {
 }
 
 #[tokio::test]
-async fn data_that_overstates_its_length_ends_in_an_error() {
-    for remaining in [usize::MAX, usize::MAX / 2 + 1] {
-        let frames = [Frame::data(Liar(remaining))].map(Ok::<_, std::convert::Infallible>);
-        let body = http_body_util::StreamBody::new(futures_util::stream::iter(frames));
-        let error = Collect::new(body, u64::MAX).vec().await.unwrap_err();
-        assert!(matches!(error, CollectError::OutOfMemory { .. }), "{error}");
+async fn data_that_lies_about_its_length_ends_in_an_error() {
+    let claims: &[&[usize]] =
+        &[&[1], &[10], &[100_000], &[usize::MAX], &[usize::MAX / 2 + 1], &[1, 1, 1000], &[1000, 1]];
+    for claims in claims {
+        for declared in [None, Some(10), Some(u64::MAX)] {
+            for limit in [100, 1 << 20, u64::MAX] {
+                let frames = (0..50).map(|_| Ok::<_, Infallible>(Frame::data(Liar::new(claims))));
+                let body = StreamBody::new(futures_util::stream::iter(frames));
+                let read = Collect::new(body, limit).content_length(declared).bytes().await;
+                assert!(read.is_err(), "{claims:?} {declared:?} {limit}");
+            }
+        }
     }
 }
 
@@ -183,6 +204,17 @@ fn flood_of_empty_frames_gives_way() {
     };
     assert_eq!(content, "x");
     assert!(polls > 10, "1000 empty frames were taken in {polls} polls");
+}
+
+#[test]
+fn bytes_between_empty_frames_do_not_keep_the_turn() {
+    let frames = (0..2000).map(|i| if i % 50 == 0 { "x" } else { "" });
+    let mut read = pin!(collect_presized(Mock::of(frames), None, 100));
+    let mut polls = 1;
+    while poll_once(read.as_mut()).is_pending() {
+        polls += 1;
+    }
+    assert!(polls > 20, "1960 empty frames were taken in {polls} polls");
 }
 
 #[tokio::test]

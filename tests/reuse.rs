@@ -1,9 +1,10 @@
 //! Memory that is used again, lengths that are guessed, and a bound that is shared.
 
+use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::task::Poll;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -376,6 +377,121 @@ fn payloads_and_responses_use_what_they_are_given() {
     let presized = response.collect_presized(&Method::GET, 64 << 20).pool(&pool).presized();
     let collected = drive(http_body_util::BodyExt::collect(presized)).unwrap().to_bytes();
     assert_eq!((collected.len(), pool.stats().outstanding), (6 * MIB, 1));
+}
+
+#[test]
+fn guess_is_not_waited_for_and_is_no_error() {
+    let history = LengthHistory::new();
+    history.observe(8 << 20);
+    let budget = MemoryBudget::new(40 << 20);
+    let full = drive(
+        Collect::new(body(16 * MIB), 16 << 20)
+            .content_length(Some(16 << 20))
+            .budget(&budget)
+            .bytes(),
+    );
+    let read = |budget: &MemoryBudget| {
+        Collect::new(Mock::of(["abc", "def"]), 9 << 20).history(&history).budget(budget).bytes()
+    };
+    let other = Collect::new(body(16 * MIB), 16 << 20).content_length(Some(16 << 20));
+    let other = drive(other.budget(&budget).bytes());
+    // 8 MiB are left, which is less than is guessed.
+    assert_eq!(drive(read(&budget.fail_fast())).unwrap(), "abcdef");
+    let mut waiting = pin!(read(&budget));
+    assert!(poll_once(waiting.as_mut()).is_ready());
+    drop((full, other));
+}
+
+#[test]
+fn exact_length_that_never_fits_is_refused_before_the_first_poll() {
+    let budget = MemoryBudget::new(100);
+    // Sixty bytes in a block, and beside it the hundred that they are copied to.
+    let read = Collect::new(Mock::new([Step::Hang]), 100).content_length(Some(100)).eager(60);
+    let error = drive(read.budget(&budget).bytes()).unwrap_err();
+    assert!(matches!(error, CollectError::Budget { budget: 100, received: 0, .. }), "{error}");
+}
+
+#[test]
+fn what_leaves_the_budget_has_no_slack() {
+    let budget = MemoryBudget::new(1 << 20);
+    let read = || {
+        let collect =
+            Collect::new(body(1000), 400_000).content_length(ContentLength::Hint(400_000));
+        collect.budget(&budget)
+    };
+    let vec = drive(read().vec()).unwrap();
+    assert_eq!((vec.len(), vec.capacity(), budget.in_use()), (1000, 1000, 0));
+    let bytes = drive(read().bytes()).unwrap();
+    assert_eq!((bytes.len(), budget.in_use()), (1000, 1000));
+}
+
+#[test]
+fn large_frame_is_handed_over_whatever_is_guessed() {
+    let history = LengthHistory::new();
+    let frame = Bytes::from(vec![b'x'; MIB]);
+    for _ in 0..3 {
+        let body = Mock::new([Step::Data(frame.clone())]);
+        let content = drive(Collect::new(body, u64::MAX).history(&history).bytes()).unwrap();
+        assert_eq!(content.as_ptr(), frame.as_ptr());
+    }
+}
+
+/// A waker that keeps what a task has, as some executors' do.
+struct Owner(Bytes);
+
+impl std::task::Wake for Owner {
+    fn wake(self: Arc<Self>) {
+        assert!(!self.0.is_empty());
+    }
+}
+
+#[test]
+fn waker_that_owns_a_share_may_be_dropped_at_any_time() {
+    let budget = MemoryBudget::new(10);
+    let read = |len: usize| {
+        let body = Mock::of([vec![b'x'; len]]);
+        Collect::new(body, 10).content_length(Some(len as u64)).budget(&budget).bytes()
+    };
+    for drops_the_future in [true, false] {
+        let share = drive(read(8)).unwrap();
+        let waker = Waker::from(Arc::new(Owner(share)));
+        let mut waiting = Box::pin(read(9));
+        assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        // The last owner of the share is the request now.
+        drop(waker);
+        if drops_the_future {
+            drop(waiting);
+        } else {
+            // The new waker takes the place of the old, which gives the share back; what it
+            // makes room for is served at the next poll.
+            let _ = poll_once(waiting.as_mut());
+            assert!(poll_once(waiting.as_mut()).is_ready());
+        }
+        assert_eq!(budget.in_use(), 0);
+    }
+}
+
+#[test]
+fn two_thousand_waiting_bodies_are_given_up_one_by_one() {
+    let budget = MemoryBudget::new(256 << 20);
+    let read = || {
+        let steps = [
+            Step::Data(Bytes::from(vec![b'x'; 20_000])),
+            Step::Wait,
+            Step::Data(Bytes::from(vec![b'x'; 60_000])),
+            Step::Hang,
+        ];
+        Box::pin(Collect::new(Mock::new(steps), 100 << 20).budget(&budget).bytes())
+    };
+    let mut reads: Vec<_> = (0..2000).map(|_| read()).collect();
+    for _ in 0..2 {
+        for read in &mut reads {
+            assert!(poll_once(read.as_mut()).is_pending());
+        }
+    }
+    // Each gives way to others: by a check of all against all this takes minutes.
+    drop(reads);
+    assert_eq!(budget.in_use(), 0);
 }
 
 /// Xorshift: the same bodies on every run of a seed.
