@@ -29,7 +29,7 @@ pub enum Verdict {
         received: u64,
     },
     NotText {
-        valid_up_to: usize,
+        valid_up_to: u64,
     },
     Broken {
         declared: Option<u64>,
@@ -192,7 +192,7 @@ fn ended(script: &Script, length: ContentLength) -> Event {
 fn as_text(content: &[u8]) -> Verdict {
     match std::str::from_utf8(content) {
         Ok(_) => Verdict::Whole,
-        Err(error) => Verdict::NotText { valid_up_to: error.valid_up_to() },
+        Err(error) => Verdict::NotText { valid_up_to: error.valid_up_to() as u64 },
     }
 }
 
