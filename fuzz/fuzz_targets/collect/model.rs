@@ -52,6 +52,8 @@ pub struct Expected {
     pub trailers: Option<u8>,
     /// The length that is gone by.
     pub content_length: ContentLength,
+    /// Whether the body is to be polled at all.
+    pub is_polled: bool,
 }
 
 pub fn expected(script: &Script) -> Expected {
@@ -62,10 +64,12 @@ pub fn expected(script: &Script) -> Expected {
             kept: 0,
             trailers: None,
             content_length: ContentLength::Exact(0),
+            is_polled: false,
         };
     }
+    let refused = refused(script, content_length);
     let events = [
-        refused(script, content_length),
+        refused,
         over_limit(script),
         over_declared(script, content_length),
         prefix_full(script, content_length),
@@ -79,7 +83,8 @@ pub fn expected(script: &Script) -> Expected {
         (Form::String, Verdict::Whole) => as_text(&script.content(kept)),
         _ => verdict,
     };
-    Expected { verdict, kept, trailers: first_trailers(seen), content_length }
+    let trailers = first_trailers(seen);
+    Expected { verdict, kept, trailers, content_length, is_polled: refused.is_none() }
 }
 
 impl Expected {
@@ -126,13 +131,17 @@ fn length_gone_by(script: &Script) -> ContentLength {
     }
 }
 
-/// Declared too large, before anything else happens. A hint makes no error, but what the
-/// body says it will deliver at the least is no hint of that kind.
+/// What is declared is above the limit, before anything else happens. A hint makes no error,
+/// but what the body says it will deliver at the least is no hint of that kind.
 fn refused(script: &Script, length: ContentLength) -> Option<Event> {
     let exact = if let ContentLength::Exact(exact) = length { exact } else { 0 };
     let declared = exact.max(script.hint.lower());
-    let is_refused = declared > script.limit && script.form != Form::Prefix;
-    is_refused.then_some((0, Verdict::DeclaredTooLarge { declared }, 0))
+    let verdict = match script.form {
+        Form::Prefix if script.limit == 0 => Verdict::Cut,
+        Form::Prefix => return None,
+        _ => Verdict::DeclaredTooLarge { declared },
+    };
+    (declared > script.limit).then_some((0, verdict, 0))
 }
 
 fn over_limit(script: &Script) -> Option<Event> {
