@@ -3,6 +3,15 @@
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub)]
 #![doc = include_str!("../README.md")]
 
+// From the top down; each is used by those above it only:
+//
+//   ext, payload, presized       what responses and bodies are given to
+//   collect, options             what is to be read, and in which form
+//   collector                    the one loop
+//   content_length, reserve      what it decides by: pure
+//   content, partial, block      where the bytes are
+//   pool, budget, bank, history  what bodies share
+//   collected, error             what comes out
 mod bank;
 mod block;
 mod budget;

@@ -3,7 +3,7 @@
 
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use bytes::{Buf, Bytes};
@@ -31,17 +31,19 @@ const BOOKKEEPING: u64 = 16 << 10;
 static PATTERN: LazyLock<&'static [u8]> =
     LazyLock::new(|| Vec::leak((0..65 * MIB).map(|position| (position % 127) as u8).collect()));
 
-/// There is one ledger, so one test counts at a time.
+/// Counts alone, with the pattern made before the count.
 fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
     LazyLock::force(&PATTERN);
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    Ledger::alone()
 }
 
 /// Yields what it has in frames of one size, and owns no memory: dropping it must not show.
 struct Frames {
     rest: &'static [u8],
     frame: usize,
+    /// Whether it is ready at every other poll only, and whether it is now.
+    pauses: bool,
+    ready: bool,
 }
 
 impl Body for Frames {
@@ -52,6 +54,10 @@ impl Body for Frames {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        self.ready = !self.ready || !self.pauses;
+        if !self.ready {
+            return Poll::Pending;
+        }
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
@@ -63,7 +69,7 @@ impl Body for Frames {
 
 /// The first `len` bytes of the pattern in frames of `frame`.
 fn body(len: usize, frame: usize) -> Frames {
-    Frames { rest: &PATTERN[..len], frame }
+    Frames { rest: &PATTERN[..len], frame, pauses: false, ready: false }
 }
 
 fn count<F: Future>(read: F) -> (F::Output, Spent) {
@@ -610,7 +616,7 @@ fn budget_bounds_what_the_allocator_counts() {
     let mut reads: Vec<_> = (0..BODIES)
         .map(|index| {
             let len = (index * 97_001) % (1200 * KIB) + 1;
-            let body = Slow { rest: &PATTERN[..len], ready: false };
+            let body = Frames { pauses: true, ..body(len, 16 * KIB) };
             let mut collect = Collect::new(body, 1250 << 10).eager(64 * KIB).budget(&budget);
             if index % 3 == 0 {
                 collect = collect.eager(2 * MIB).content_length(Some(len as u64));
@@ -642,31 +648,4 @@ fn budget_bounds_what_the_allocator_counts() {
     assert!(spent.peak <= BUDGET + BODIES as u64 * 1024, "{spent:?}");
     assert!(spent.peak > BUDGET / 2, "the budget was hardly used: {spent:?}");
     assert_eq!(budget.in_use(), 0);
-}
-
-/// A frame of 16 KiB at every other poll.
-struct Slow {
-    rest: &'static [u8],
-    ready: bool,
-}
-
-impl Body for Slow {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        self.ready = !self.ready;
-        if !self.ready {
-            return Poll::Pending;
-        }
-        if self.rest.is_empty() {
-            return Poll::Ready(None);
-        }
-        let (frame, rest) = self.rest.split_at(self.rest.len().min(16 * KIB));
-        self.rest = rest;
-        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(frame)))))
-    }
 }

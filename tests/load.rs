@@ -8,12 +8,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::{BodyExt, Empty};
+use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use presized::{BufferPool, MemoryBudget, ResponseExt};
+use presized::{BufferPool, Collect, LengthHistory, MemoryBudget, ResponseExt};
 use presized_support::client::Client;
 use presized_support::ledger::{Ledger, Mark};
 use presized_support::pattern;
-use presized_support::server::{Protocol, Server, known, stalled};
+use presized_support::server::{Protocol, Server, known, stalled, unknown};
 use presized_support::usage::minor_faults;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -34,11 +35,8 @@ const WINDOW: u32 = 65_535;
 /// read buffers of which they are slices; and its future.
 const PER_BODY: u64 = 2 * (WINDOW as u64 + 16_384) + 8192;
 
-/// There is one ledger, so one test counts at a time.
-static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
-
 fn block_on<F: Future>(future: F) -> F::Output {
-    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _alone = Ledger::alone();
     // One thread, which is the one that counts.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { timeout(Duration::from_secs(300), future).await.expect("hangs") })
@@ -180,5 +178,61 @@ fn pooled_body_survives_a_consumer_that_collects() {
             assert!(pattern::is_whole(&content, LENGTH));
         }
         assert_eq!((pool.stats().misses, pool.stats().hits, pool.stats().outstanding), (1, 2, 0));
+    });
+}
+
+/// The memory of the README's table: peak and bytes allocated, in hundredths of the body.
+#[test]
+fn memory_over_loopback_is_what_the_readme_says() {
+    type Read = fn(Collect<Incoming>) -> Collect<Incoming>;
+    let plain: Read = |collect| collect;
+    let table: [(u64, &str, Read, u64, u64); 3] = [
+        (6 * MIB, "one reservation", plain, 120, 110),
+        (64 * MIB, "two reservations", plain, 130, 130),
+        (64 * MIB, "one, since it may", |collect| collect.eager(64 << 20), 105, 105),
+    ];
+    let server = Server::start(Protocol::Http1).unwrap();
+    block_on(async {
+        for (length, what, options, peak, allocated) in table {
+            Ledger::count_this_thread(true);
+            let mark = Mark::now();
+            let mut client = Client::connect(server.endpoint()).await.unwrap();
+            let mut before = 0;
+            for _ in 0..4 {
+                before = mark.spent().bytes;
+                let response = client.get(&known(length)).await.unwrap();
+                let collect = options(response.collect_presized(&Method::GET, length));
+                assert!(pattern::is_whole(&collect.bytes().await.unwrap(), length));
+            }
+            let spent = mark.spent();
+            client.close().await;
+            Ledger::count_this_thread(false);
+            let of_body = |bytes: u64| bytes * 100 / length;
+            assert!(of_body(spent.peak) <= peak, "{length}, {what}: peak {}", of_body(spent.peak));
+            let last = of_body(spent.bytes - before);
+            assert!(last <= allocated, "{length}, {what}: {last} allocated");
+        }
+    });
+}
+
+/// The same where no length is declared.
+#[test]
+fn memory_of_chunked_bodies_is_what_the_readme_says() {
+    let server = Server::start(Protocol::Http1).unwrap();
+    block_on(async {
+        let history = LengthHistory::new();
+        // Without a history, and with one that has seen the length.
+        for most in [215, 125] {
+            Ledger::count_this_thread(true);
+            let mark = Mark::now();
+            let mut client = Client::connect(server.endpoint()).await.unwrap();
+            let response = client.get(&unknown(LENGTH)).await.unwrap();
+            let read = response.collect_presized(&Method::GET, LENGTH).history(&history).bytes();
+            assert!(pattern::is_whole(&read.await.unwrap(), LENGTH));
+            let peak = mark.spent().peak * 100 / LENGTH;
+            client.close().await;
+            Ledger::count_this_thread(false);
+            assert!(peak <= most, "peak {peak}");
+        }
     });
 }

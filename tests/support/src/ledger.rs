@@ -6,6 +6,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// To be set as the `#[global_allocator]` of the binary that counts.
 #[derive(Debug)]
@@ -41,6 +42,13 @@ thread_local! {
 impl Ledger {
     /// A block of this many bytes counts as large: the smallest that a body of a page has.
     pub const LARGE: usize = 4096;
+
+    /// There is one ledger in a process, so one test counts at a time: while it has this.
+    pub fn alone() -> MutexGuard<'static, ()> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        // A test that failed has left nothing behind that the next one minds.
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     /// Makes this thread count, or stop counting.
     pub fn count_this_thread(counts: bool) {
