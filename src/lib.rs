@@ -3,7 +3,7 @@
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub)]
 #![doc = include_str!("../README.md")]
 
-// From the top down; each is used by those above it only:
+// From the top down:
 //
 //   ext, payload, presized       what responses and bodies are given to
 //   collect, options             what is to be read, and in which form
