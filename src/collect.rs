@@ -67,7 +67,8 @@ pub async fn collect_presized<B: Body>(
 /// # Errors
 ///
 /// The same for every form: a [`CollectError`], with the numbers and with what had
-/// arrived. A declared length above the limit is refused before the body is polled.
+/// arrived. A declared length above the limit is refused before the body is polled, except by
+/// [`prefix`](Self::prefix), which stops at the limit instead.
 ///
 /// # Cancel safety
 ///
@@ -275,7 +276,8 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     ///
     /// # Errors
     ///
-    /// See [`Collect`].
+    /// Those of [`Collect`], except [`DeclaredTooLarge`](CollectError::DeclaredTooLarge) and
+    /// [`TooLarge`](CollectError::TooLarge).
     pub async fn prefix(mut self) -> Result<Prefix, CollectError<B::Error>> {
         self.options.prefix = true;
         let finished = self.read(Target::Bytes).await?;

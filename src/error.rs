@@ -183,7 +183,25 @@ impl<E> CollectError<E> {
     /// to the failure. [`Partial::into_bytes`] tells what is left where memory is short.
     ///
     /// Empty after [`Collect::into_buf`](crate::Collect::into_buf), which leaves them
-    /// in the caller's buffer.
+    /// in the caller's buffer. Fewer than [`received`](Self::received) where a frame went over
+    /// a limit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// use http_body_util::Full;
+    /// use presized::{CollectError, collect_presized};
+    ///
+    /// let body = Full::<bytes::Bytes>::from("hello");
+    /// let error = collect_presized(body, None, 4).await.unwrap_err();
+    /// assert!(matches!(error, CollectError::DeclaredTooLarge { declared: 5, limit: 4, .. }));
+    /// // The body knew its length, so nothing was read.
+    /// println!("{error}");
+    /// assert_eq!(error.into_partial(), "");
+    /// # }
+    /// ```
     pub fn into_partial(self) -> Bytes {
         match self {
             Self::DeclaredTooLarge { .. } => Bytes::new(),

@@ -20,8 +20,9 @@ const NOTES: &str = "\
 CPU time of the client thread and page faults are medians over rounds in which all readers
 take turns. The ratio to the peer, which is collect().to_bytes() or the bytes() of reqwest,
 is the median of the ratios within a round. Large allocations (4 KiB and more) and bytes
-allocated are means, hyper's own included. Peak is the most memory alive since before the connection was opened, resident
-the growth of the process at its first body. Kept is what the content holds at the end.";
+allocated are means, hyper's own included. Peak is the most memory alive since before the
+connection was opened, resident the growth of the process at its first body. Kept is what
+is alive after the connection is closed: the content, and what is idle in a pool.";
 
 fn figures(outcomes: &[Outcome]) -> Table {
     let mut table = Table::new(
