@@ -90,7 +90,10 @@ impl Bank {
         if let Some(request) = &mut body.request {
             debug_assert_eq!(request.bytes, bytes);
             if request.waker.is_some() {
-                *stale = std::mem::replace(&mut request.waker, waker);
+                // Without one it is asked for in passing; who waits for it stays the same.
+                if waker.is_some() {
+                    *stale = std::mem::replace(&mut request.waker, waker);
+                }
                 return Poll::Pending;
             }
             body.request = None;

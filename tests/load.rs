@@ -159,8 +159,10 @@ fn warm_pool_over_loopback_has_no_page_fault_and_no_large_allocation() {
         let stats = pool.stats();
         assert_eq!((stats.misses, stats.outstanding), (1, 0));
         assert!(spent.bytes <= ROUNDS * LENGTH / 10, "{spent:?}");
-        // None of ours: hyper's read buffer is the allocator's, and may move now and then.
-        assert!(faults < ROUNDS, "{faults} page faults in {ROUNDS} bodies");
+        // None of ours, of which a body has 1,536 pages. The read buffer of hyper is that of the
+        // allocator, which keeps it in glibc, and elsewhere may give it back after each body.
+        let most = if cfg!(target_env = "gnu") { ROUNDS } else { ROUNDS * 110 };
+        assert!(faults < most, "{faults} page faults in {ROUNDS} bodies");
     });
 }
 
