@@ -32,7 +32,7 @@ pub enum CollectError<E> {
         limit: u64,
         /// Bytes that had arrived with the frame that went over the limit.
         received: u64,
-        /// The first `limit` of them.
+        /// The first `limit` of them, or as many as a full budget had room for.
         partial: Partial,
     },
     /// The body ended before its declared length: bytes are missing.

@@ -321,6 +321,20 @@ fn body_that_never_fits_fails_instead_of_waiting() {
 }
 
 #[test]
+fn body_over_the_limit_is_refused_without_waiting_for_room() {
+    let budget = MemoryBudget::new(10);
+    let full = drive(
+        Collect::new(Mock::of(["12345678"]), 10).content_length(Some(8)).budget(&budget).bytes(),
+    );
+    let mut refused = pin!(Collect::new(Mock::of(["hello world"]), 5).budget(&budget).bytes());
+    let Poll::Ready(Err(error)) = poll_once(refused.as_mut()) else { panic!("waits") };
+    assert!(matches!(error, CollectError::TooLarge { limit: 5, received: 11, .. }), "{error}");
+    assert_eq!(error.into_partial(), "");
+    drop(full);
+    assert_eq!(budget.in_use(), 0);
+}
+
+#[test]
 fn waiting_is_in_order() {
     let budget = MemoryBudget::new(10);
     let read = |len: usize| {

@@ -59,6 +59,8 @@ impl<D: Buf> Collector<D> {
                 Ok(()) => self.content.fill(&mut data),
                 // What is only a guess makes no error: without it less may do.
                 Err(_) if self.is_guessing() => self.expected = None,
+                // Of a body that is refused, what there is room for is kept.
+                Err(Refused::Budget(_)) if self.is_refused() => return Poll::Ready(Ok(())),
                 Err(refused) => return Poll::Ready(Err(self.refused(refused))),
             }
         }
@@ -68,6 +70,11 @@ impl<D: Buf> Collector<D> {
     /// Whether more is expected than is known to come.
     fn is_guessing(&self) -> bool {
         self.expected.is_some() && self.exact().is_none()
+    }
+
+    /// Whether the body is over the limit, and ends in an error for that.
+    fn is_refused(&self) -> bool {
+        self.received > self.options.bounds.limit && !self.options.prefix
     }
 
     /// Makes room, once the budget has given a share for it.
@@ -102,13 +109,12 @@ impl<D: Buf> Collector<D> {
             return Poll::Ready(Ok(None));
         };
         let claim = self.claim();
-        let is_guessing = self.is_guessing();
+        let is_worth_waiting = !self.is_guessing() && !self.is_refused();
         let account = self.account.get_or_insert_with(|| budget.open(claim));
-        let share = if is_guessing {
-            // A guess is not waited for.
-            account.try_share(bytes as u64).ok_or(Exhausted)
-        } else {
+        let share = if is_worth_waiting {
             ready!(account.poll_share(cx, bytes as u64))
+        } else {
+            account.try_share(bytes as u64).ok_or(Exhausted)
         };
         Poll::Ready(share.map(Some).map_err(|Exhausted| Refused::Budget(bytes as u64)))
     }
