@@ -23,6 +23,9 @@ mod content_length;
 mod error;
 mod ext;
 mod history;
+#[cfg(feature = "lambda-invoke")]
+#[cfg_attr(docsrs, doc(cfg(feature = "lambda-invoke")))]
+pub mod lambda;
 mod options;
 mod partial;
 pub mod payload;

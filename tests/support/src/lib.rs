@@ -3,11 +3,14 @@
 pub mod bars;
 pub mod client;
 pub mod drive;
+pub mod eventstream;
 pub mod ledger;
 pub mod meter;
 pub mod mock;
 pub mod pattern;
 pub mod process;
+pub mod scripted;
 pub mod server;
+pub mod sources;
 pub mod table;
 pub mod usage;

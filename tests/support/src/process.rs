@@ -6,15 +6,15 @@ use std::env;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// The program `name`, for a test that has nothing to do where it is not installed. Then
-/// this says so on standard error.
+/// The program `name` on the PATH, for a test that has nothing to do where it is not
+/// installed. Then this says so on standard error.
 ///
 /// # Panics
 ///
@@ -22,11 +22,29 @@ use tempfile::TempDir;
 /// machines that are meant to run every test.
 pub fn peer(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path)
-        // Where Debian has servers, and what the PATH of a normal user leaves out.
-        .chain([PathBuf::from("/usr/sbin")])
-        .map(|directory| directory.join(name))
-        .find(|program| program.is_file());
+    // Where Debian has servers, and what the PATH of a normal user leaves out.
+    let directories = env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
+    found(name, directories)
+}
+
+/// The program `name` of those that `.ci/peers/install` installs, in the version that is
+/// fixed there; otherwise the same as [`peer`].
+///
+/// They are in the directory that the variable `PRESIZED_PEERS` names, or else in
+/// `target/peers`.
+pub fn pinned_peer(name: &str) -> Option<PathBuf> {
+    let directory = env::var_os("PRESIZED_PEERS").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers"),
+        PathBuf::from,
+    );
+    // Since a program can be started in another directory than this.
+    let directory = path::absolute(directory).expect("a path that is not empty");
+    found(name, [directory.join("bin")])
+}
+
+fn found(name: &str, directories: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
+    let mut programs = directories.into_iter().map(|directory| directory.join(name));
+    let found = programs.find(|program| program.is_file());
     if found.is_none() {
         let required = env::var_os("PRESIZED_REQUIRE_PEERS").is_some_and(|value| value == "1");
         assert!(!required, "{name} is not installed");
@@ -58,7 +76,7 @@ impl Process {
     ///
     /// # Panics
     ///
-    /// When the server does not listen within 10 seconds, with what it has written.
+    /// When the server does not listen within a minute, with what it has written.
     pub fn start(
         ports: usize,
         listening: &str,
@@ -154,4 +172,5 @@ fn free_ports(count: usize) -> io::Result<Vec<u16>> {
 
 const ATTEMPTS: usize = 5;
 
-const START_TIMEOUT: Duration = Duration::from_secs(10);
+/// What runs on Node.js or Python takes seconds, and many of them on a busy machine.
+const START_TIMEOUT: Duration = Duration::from_secs(60);

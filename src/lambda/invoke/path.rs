@@ -1,0 +1,251 @@
+//! The target of a request: the name of a function as the wire has it, and as its signature has it.
+//!
+//! Pure: what a name means is for the service to say, so any is taken that a path can carry.
+
+use std::error::Error;
+use std::fmt;
+
+use http::uri::PathAndQuery;
+
+use super::canonical::{self, encode, encoded_len};
+
+/// What is asked of a function: the two operations differ in date and route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operation {
+    Invoke,
+    InvokeStreaming,
+}
+
+/// Where one call goes, whatever its attempts.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    /// As sent: everything of the caller's is percent-encoded once.
+    pub(super) path_and_query: PathAndQuery,
+    /// As signed: the path as sent, encoded once more. SigV4 asks for that of every service
+    /// but S3, so the `:` of an ARN is `%3A` on the wire and `%253A` here.
+    pub(super) canonical_path: String,
+}
+
+/// The target of `operation` on `function`, below the path of the endpoint.
+///
+/// `base_path` is [`Endpoint::base_path`](super::endpoint::Endpoint::base_path).
+pub(super) fn target(
+    base_path: &str,
+    operation: Operation,
+    function: &str,
+    qualifier: Option<&str>,
+) -> Result<Target, PathError> {
+    match function {
+        "" => return Err(PathError::NoFunction),
+        "." | ".." => return Err(PathError::DotSegment),
+        _ => {}
+    }
+    if qualifier == Some("") {
+        return Err(PathError::EmptyQualifier);
+    }
+    let (before, after) = operation.route();
+    let label = encode(function);
+    let query = qualifier.map_or(0, |qualifier| QUERY_START + encoded_len(&encode(qualifier)));
+
+    // Of the exact capacity, since `Bytes` takes over such a string without another allocation.
+    let mut wire = String::with_capacity(
+        base_path.len() + before.len() + encoded_len(&label) + after.len() + query,
+    );
+    wire.push_str(base_path);
+    wire.push_str(before);
+    wire.extend(label);
+    wire.push_str(after);
+    let canonical_path = canonical::path(&wire);
+    if let Some(qualifier) = qualifier {
+        wire.push('?');
+        canonical::push_query(&mut [(QUALIFIER, qualifier)], &mut wire);
+    }
+
+    let length = wire.len();
+    // What is in it is of a URI by construction: only its length can be at fault.
+    let path_and_query = wire.try_into().map_err(|_| PathError::TooLong { length })?;
+    Ok(Target { path_and_query, canonical_path })
+}
+
+impl Operation {
+    /// What stands before the name of the function, and what after it.
+    fn route(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Invoke => ("/2015-03-31/functions/", "/invocations"),
+            Self::InvokeStreaming => ("/2021-11-15/functions/", "/response-streaming-invocations"),
+        }
+    }
+}
+
+impl Target {
+    /// The query as signed. It is the one that is sent: one parameter, with nothing in it that
+    /// sorting or a second encoding would change.
+    pub(super) fn canonical_query(&self) -> &str {
+        self.path_and_query.query().unwrap_or_default()
+    }
+}
+
+/// Why a name cannot be put into a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PathError {
+    NoFunction,
+    DotSegment,
+    EmptyQualifier,
+    /// Bytes of the target, encoded.
+    TooLong {
+        length: usize,
+    },
+}
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoFunction => f.write_str("the function's name is empty"),
+            Self::DotSegment => {
+                f.write_str("the function's name is `.` or `..`, which servers take out of a path")
+            }
+            Self::EmptyQualifier => f.write_str(
+                "the qualifier is empty: set a version, an alias or $LATEST, or none at all",
+            ),
+            Self::TooLong { length } => write!(
+                f,
+                "the function's name and qualifier make a request target of {length} bytes, \
+                 more than a URI can have"
+            ),
+        }
+    }
+}
+
+impl Error for PathError {}
+
+const QUALIFIER: &str = "Qualifier";
+/// The length of the query up to the value of its parameter.
+const QUERY_START: usize = "?".len() + QUALIFIER.len() + "=".len();
+
+#[cfg(test)]
+mod tests {
+    use super::Operation::{Invoke, InvokeStreaming};
+    use super::*;
+
+    #[test]
+    fn names_are_encoded_once_on_the_wire_and_twice_in_the_signature() {
+        for (name, wire, canonical) in [
+            ("fn", "fn", "fn"),
+            ("fn:prod", "fn%3Aprod", "fn%253Aprod"),
+            ("fn:$LATEST", "fn%3A%24LATEST", "fn%253A%2524LATEST"),
+            (
+                "123456789012:function:fn",
+                "123456789012%3Afunction%3Afn",
+                "123456789012%253Afunction%253Afn",
+            ),
+            (
+                "arn:aws:lambda:us-west-2:123456789012:function:fn",
+                "arn%3Aaws%3Alambda%3Aus-west-2%3A123456789012%3Afunction%3Afn",
+                "arn%253Aaws%253Alambda%253Aus-west-2%253A123456789012%253Afunction%253Afn",
+            ),
+            (
+                "arn:aws:lambda:us-west-2:123456789012:function:fn:$LATEST.PUBLISHED",
+                "arn%3Aaws%3Alambda%3Aus-west-2%3A123456789012%3Afunction%3Afn%3A%24LATEST.PUBLISHED",
+                "arn%253Aaws%253Alambda%253Aus-west-2%253A123456789012%253Afunction%253Afn%253A%2524LATEST.PUBLISHED",
+            ),
+            ("A-z_0.9~", "A-z_0.9~", "A-z_0.9~"),
+            ("...", "...", "..."),
+            // Whatever would end the segment, the path or the line stays inside the name.
+            ("../x", "..%2Fx", "..%252Fx"),
+            ("a b+c", "a%20b%2Bc", "a%2520b%252Bc"),
+            ("a?b#c&d=e", "a%3Fb%23c%26d%3De", "a%253Fb%2523c%2526d%253De"),
+            ("a\r\n\0", "a%0D%0A%00", "a%250D%250A%2500"),
+            ("a%3Ab", "a%253Ab", "a%25253Ab"),
+            ("h\u{f6}\u{1f980}", "h%C3%B6%F0%9F%A6%80", "h%25C3%25B6%25F0%259F%25A6%2580"),
+        ] {
+            let target = target("", Invoke, name, None).expect(name);
+            assert_eq!(
+                target.path_and_query.as_str(),
+                format!("/2015-03-31/functions/{wire}/invocations")
+            );
+            assert_eq!(
+                target.canonical_path,
+                format!("/2015-03-31/functions/{canonical}/invocations")
+            );
+            assert_eq!(target.canonical_query(), "");
+        }
+    }
+
+    #[test]
+    fn every_ascii_character_but_the_unreserved_is_encoded() {
+        for byte in 0..=0x7f_u8 {
+            // Between two letters, since a lone dot is refused.
+            let name = format!("a{}b", char::from(byte));
+            let unreserved = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+            let label = if unreserved { name.clone() } else { format!("a%{byte:02X}b") };
+            let target = target("", Invoke, &name, Some(&name)).expect(&label);
+            assert_eq!(
+                target.path_and_query.as_str(),
+                format!("/2015-03-31/functions/{label}/invocations?Qualifier={label}")
+            );
+        }
+    }
+
+    #[test]
+    fn streaming_has_a_route_of_its_own() {
+        let target = target("", InvokeStreaming, "fn:a", None).expect("a plain name");
+        assert_eq!(
+            target.path_and_query.as_str(),
+            "/2021-11-15/functions/fn%3Aa/response-streaming-invocations"
+        );
+        assert_eq!(
+            target.canonical_path,
+            "/2021-11-15/functions/fn%253Aa/response-streaming-invocations"
+        );
+    }
+
+    #[test]
+    fn the_qualifier_is_encoded_once_in_both_forms() {
+        for (qualifier, query) in [
+            ("$LATEST", "Qualifier=%24LATEST"),
+            ("$LATEST.PUBLISHED", "Qualifier=%24LATEST.PUBLISHED"),
+            ("42", "Qualifier=42"),
+            ("prod-eu_1", "Qualifier=prod-eu_1"),
+            (".", "Qualifier=."),
+            ("a&b=c d", "Qualifier=a%26b%3Dc%20d"),
+        ] {
+            let target = target("", Invoke, "fn", Some(qualifier)).expect(qualifier);
+            assert_eq!(target.path_and_query.query(), Some(query));
+            assert_eq!(target.canonical_query(), query);
+            assert_eq!(target.canonical_path, "/2015-03-31/functions/fn/invocations");
+        }
+    }
+
+    #[test]
+    fn the_path_of_the_endpoint_is_kept_on_the_wire_and_encoded_once_more_in_the_signature() {
+        for (base, canonical) in
+            [("/a/b", "/a/b"), ("/a%20b", "/a%2520b"), ("/stage:1/@x", "/stage%3A1/%40x")]
+        {
+            let target = target(base, Invoke, "f:1", Some("2")).expect(base);
+            assert_eq!(
+                target.path_and_query.as_str(),
+                format!("{base}/2015-03-31/functions/f%3A1/invocations?Qualifier=2")
+            );
+            assert_eq!(
+                target.canonical_path,
+                format!("{canonical}/2015-03-31/functions/f%253A1/invocations")
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_path_cannot_carry_is_refused() {
+        let long = ":".repeat(22_000);
+        for (name, qualifier, expected) in [
+            ("", None, PathError::NoFunction),
+            (".", None, PathError::DotSegment),
+            ("..", Some("1"), PathError::DotSegment),
+            ("fn", Some(""), PathError::EmptyQualifier),
+            (&long, None, PathError::TooLong { length: 66_034 }),
+        ] {
+            let refused =
+                target("", Invoke, name, qualifier).expect_err("a name no path can carry");
+            assert_eq!(refused, expected);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Peers here are scripts of raw bytes, so that each failure comes at a known point.
+
+mod connect;
+mod http1;
+mod http2;
+
+use std::future::Future;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request};
+use http_body_util::{BodyExt, Full};
+use tokio::io::AsyncReadExt;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+
+use super::*;
+
+/// Ends what would hang.
+async fn within<T>(work: impl Future<Output = T>) -> T {
+    timeout(Duration::from_secs(10), work).await.expect("this must not hang")
+}
+
+async fn listen() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+fn plain(version: HttpVersion) -> TransportSettings {
+    TransportSettings {
+        tls: false,
+        tls_config: None,
+        version,
+        connect_timeout: Duration::from_secs(5),
+        idle_timeout: Duration::from_secs(60),
+    }
+}
+
+fn transport(version: HttpVersion) -> Transport {
+    Transport::new(&plain(version)).unwrap()
+}
+
+fn post(address: SocketAddr, payload: &'static str) -> Request<Full<Bytes>> {
+    Request::builder()
+        .method(Method::POST)
+        .uri(format!("http://{address}/functions/f"))
+        .body(Full::from(payload))
+        .unwrap()
+}
+
+/// The body of the response, or how far the request has come without one.
+async fn exchange(sending: Sending) -> Result<Bytes, Phase> {
+    let response = sending.await.map_err(|error| error.phase)?;
+    Ok(response.into_body().collect().await.unwrap().to_bytes())
+}
+
+/// One request with the payload `{}`, as it came over the wire.
+async fn read_request(stream: &mut TcpStream) -> String {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n{}") {
+        assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0, "the request ends early");
+    }
+    String::from_utf8(request).unwrap()
+}

@@ -1,0 +1,84 @@
+use hyper_rustls::MaybeHttpsStream;
+use presized_support::server::{Protocol, Server, known};
+use socket2::SockRef;
+use tower_service::Service;
+
+use super::*;
+
+#[tokio::test]
+async fn a_refused_connection_is_a_failure_to_connect() {
+    let (listener, address) = listen().await;
+    drop(listener);
+    let outcome = within(exchange(transport(HttpVersion::Http1).send(post(address, "{}")))).await;
+    assert_eq!(outcome, Err(Phase::Connect));
+}
+
+#[tokio::test]
+async fn the_handshake_of_tls_is_part_of_the_connect_timeout() {
+    // The kernel accepts, and nobody answers.
+    let (_listener, address) = listen().await;
+    let settings = TransportSettings {
+        connect_timeout: Duration::from_millis(50),
+        ..plain(HttpVersion::Http1)
+    };
+    let sending = Transport::new(&settings).unwrap().send(secure(address));
+    let error = within(sending).await.unwrap_err();
+    assert_eq!(error.phase, Phase::Connect);
+    let cause = error.source.source().expect("an error to connect has a cause");
+    assert_eq!(cause.to_string(), "no connection in 50ms");
+}
+
+#[tokio::test]
+async fn a_request_that_is_abandoned_before_it_has_a_connection_was_not_sent() {
+    let (_listener, address) = listen().await;
+    let mut sending = transport(HttpVersion::Http1).send(secure(address));
+    timeout(Duration::from_millis(50), &mut sending).await.expect_err("nobody answers");
+    assert_eq!(sending.abandon(), Phase::Connect);
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_agree_to_http2_is_not_sent_any() {
+    let server = Server::start(Protocol::Tls).unwrap();
+    let outcomes = [
+        (HttpVersion::Negotiated, Ok(Bytes::from_static(&[0; 0]))),
+        (HttpVersion::Http1, Ok(Bytes::from_static(&[0; 0]))),
+        (HttpVersion::Http2, Err(Phase::Connect)),
+    ];
+    for (version, expected) in outcomes {
+        let tls_config = Some(server.endpoint().tls().unwrap());
+        let settings = TransportSettings { tls: true, tls_config, ..plain(version) };
+        let mut request = secure(server.endpoint().address);
+        *request.uri_mut() = server.endpoint().url(&known(0)).parse().unwrap();
+        let outcome = within(exchange(Transport::new(&settings).unwrap().send(request))).await;
+        assert_eq!(outcome, expected, "{version:?}");
+    }
+}
+
+#[tokio::test]
+async fn sockets_ask_for_a_silent_peer_well_before_a_gateway_forgets_it() {
+    let server = Server::start(Protocol::Tls).unwrap();
+    let (_listener, address) = listen().await;
+    let tls_config = Some(server.endpoint().tls().unwrap());
+    let settings = TransportSettings { tls: true, tls_config, ..plain(HttpVersion::Http1) };
+    let mut connector = Connector::new(&settings).unwrap();
+    for uri in [format!("http://{address}/"), server.endpoint().url("/")] {
+        let connection = within(connector.call(uri.parse().unwrap())).await.unwrap();
+        let socket = match &connection {
+            MaybeHttpsStream::Http(stream) => SockRef::from(stream.inner()),
+            MaybeHttpsStream::Https(stream) => {
+                SockRef::from(stream.inner().get_ref().0.inner().inner())
+            }
+        };
+        assert!(socket.keepalive().unwrap(), "{uri}");
+        assert_eq!(socket.tcp_keepalive_time().unwrap(), Duration::from_secs(60), "{uri}");
+        assert_eq!(socket.tcp_keepalive_interval().unwrap(), Duration::from_secs(15), "{uri}");
+        assert_eq!(socket.tcp_keepalive_retries().unwrap(), 4, "{uri}");
+        assert!(socket.tcp_nodelay().unwrap(), "{uri}");
+    }
+}
+
+fn secure(address: SocketAddr) -> Request<Full<Bytes>> {
+    let mut request = post(address, "{}");
+    *request.uri_mut() = format!("https://{address}/functions/f").parse().unwrap();
+    request
+}

@@ -1,0 +1,202 @@
+use std::io::{Read, Write};
+use std::sync::Barrier;
+use std::{net, thread};
+
+use socket2::SockRef;
+use tokio::io::AsyncWriteExt;
+use tokio::task;
+
+use super::*;
+
+#[tokio::test]
+async fn the_target_and_the_host_are_those_of_the_uri() {
+    let (listener, address) = listen().await;
+    let server = task::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let request = read_request(&mut stream).await;
+        stream.write_all(ANSWER).await.unwrap();
+        request
+    });
+    // With the Host that was signed, which must not go out twice.
+    let request = Request::post(format!("http://{address}/f/arn%3Aaws%3A%24x?Qualifier=%24LATEST"))
+        .header("Host", "signed.example")
+        .header("X-Amz-Date", "now")
+        .body(Full::from("{}"))
+        .unwrap();
+    within(exchange(transport(HttpVersion::Negotiated).send(request))).await.unwrap();
+    let expected = format!(
+        "POST /f/arn%3Aaws%3A%24x?Qualifier=%24LATEST HTTP/1.1\r\n\
+         x-amz-date: now\r\nhost: {address}\r\ncontent-length: 2\r\n\r\n{{}}"
+    );
+    assert_eq!(within(server).await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn an_idle_connection_is_used_again() {
+    let (listener, address) = listen().await;
+    let server = task::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        for _ in 0..2 {
+            read_request(&mut stream).await;
+            stream.write_all(ANSWER).await.unwrap();
+        }
+    });
+    let transport = transport(HttpVersion::Http1);
+    for _ in 0..2 {
+        let outcome = within(exchange(transport.send(post(address, "{}")))).await;
+        assert_eq!(outcome.as_deref(), Ok(&b"ok"[..]));
+    }
+    within(server).await.unwrap();
+}
+
+/// As serverless-offline does after five seconds. The thread of the runtime is busy meanwhile,
+/// as if the process were frozen.
+#[tokio::test]
+async fn an_idle_connection_that_the_server_has_closed_is_replaced() {
+    for reset in [false, true] {
+        let listener = net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let in_turn = Arc::new(Barrier::new(2));
+        let server = thread::spawn({
+            let in_turn = Arc::clone(&in_turn);
+            move || {
+                for _ in 0..2 {
+                    let (mut stream, _) = listener.accept().unwrap();
+                    let mut request = Vec::new();
+                    while !request.ends_with(b"{}") {
+                        let mut byte = [0];
+                        stream.read_exact(&mut byte).unwrap();
+                        request.extend_from_slice(&byte);
+                    }
+                    stream.write_all(ANSWER).unwrap();
+                    in_turn.wait();
+                    if reset {
+                        SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+                    }
+                    drop(stream);
+                    in_turn.wait();
+                }
+            }
+        });
+        let transport = transport(HttpVersion::Http1);
+        for _ in 0..2 {
+            let outcome = within(exchange(transport.send(post(address, "{}")))).await;
+            assert_eq!(outcome.as_deref(), Ok(&b"ok"[..]), "reset: {reset}");
+            in_turn.wait();
+            in_turn.wait();
+        }
+        server.join().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_may_have_read_may_have_been_executed() {
+    let answers: [&[u8]; 4] = [
+        b"",
+        b"HTTP/1.1 200 OK\r\nContent-Le",
+        b"HTTP/1.1 100 Continue\r\n\r\n",
+        b"\x15\x03\x03\x00\x02\x02\x16",
+    ];
+    for answer in answers {
+        for reset in [false, true] {
+            let (listener, address) = listen().await;
+            let server = task::spawn(async move {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                read_request(&mut stream).await;
+                stream.write_all(answer).await.unwrap();
+                close(stream, reset);
+            });
+            let outcome =
+                within(exchange(transport(HttpVersion::Http1).send(post(address, "{}")))).await;
+            assert_eq!(outcome, Err(Phase::MaybeSent), "{answer:?}, reset: {reset}");
+            within(server).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_has_not_read_may_still_have_been_executed() {
+    let (listener, address) = listen().await;
+    let server = task::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        assert_eq!(stream.peek(&mut [0]).await.unwrap(), 1, "the request is there");
+        close(stream, true);
+    });
+    let outcome = within(exchange(transport(HttpVersion::Http1).send(post(address, "{}")))).await;
+    assert_eq!(outcome, Err(Phase::MaybeSent));
+    within(server).await.unwrap();
+}
+
+/// A server that hangs up as soon as it has accepted races with the request.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_counts_as_unsent_has_not_arrived() {
+    let mut unsent = 0;
+    for _ in 0..20 {
+        let (listener, address) = listen().await;
+        let server = task::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.shutdown().await.unwrap();
+            let mut received = Vec::new();
+            stream.read_to_end(&mut received).await.map(|_| received.len())
+        });
+        let phase = within(exchange(transport(HttpVersion::Http1).send(post(address, "{}")))).await;
+        let received = within(server).await.unwrap();
+        if phase.unwrap_err() != Phase::MaybeSent {
+            assert_eq!(received.unwrap(), 0);
+            unsent += 1;
+        }
+    }
+    assert_ne!(unsent, 0, "the server is never the first");
+}
+
+#[tokio::test]
+async fn a_connection_that_is_still_owed_an_answer_is_not_used_again() {
+    // Dropped before the head is complete, or before the body is.
+    for answer in ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"] {
+        let (listener, address) = listen().await;
+        let server = task::spawn(async move {
+            let (mut first, _) = listener.accept().await.unwrap();
+            read_request(&mut first).await;
+            first.write_all(answer.as_bytes()).await.unwrap();
+            let (mut second, _) = listener.accept().await.unwrap();
+            read_request(&mut second).await;
+            second.write_all(ANSWER).await.unwrap();
+            let mut more = Vec::new();
+            first.read_to_end(&mut more).await.map(|_| more.len())
+        });
+        let transport = transport(HttpVersion::Http1);
+        let mut sending = transport.send(post(address, "{}"));
+        match timeout(Duration::from_millis(50), &mut sending).await {
+            Ok(response) => drop(response.unwrap()),
+            Err(_elapsed) => assert_eq!(sending.abandon(), Phase::MaybeSent),
+        }
+        let outcome = within(exchange(transport.send(post(address, "{}")))).await;
+        assert_eq!(outcome.as_deref(), Ok(&b"ok"[..]));
+        assert_eq!(within(server).await.unwrap().unwrap(), 0, "bytes of the second request");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_is_idle_for_long_is_closed() {
+    let (listener, address) = listen().await;
+    let server = task::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        read_request(&mut stream).await;
+        stream.write_all(ANSWER).await.unwrap();
+        stream.read(&mut [0]).await.unwrap()
+    });
+    let settings =
+        TransportSettings { idle_timeout: Duration::from_millis(50), ..plain(HttpVersion::Http1) };
+    let transport = Transport::new(&settings).unwrap();
+    within(exchange(transport.send(post(address, "{}")))).await.unwrap();
+    assert_eq!(within(server).await.unwrap(), 0);
+}
+
+fn close(stream: TcpStream, reset: bool) {
+    if reset {
+        stream.set_zero_linger().unwrap();
+    }
+    drop(stream);
+}
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

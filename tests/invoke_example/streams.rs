@@ -1,0 +1,83 @@
+//! What comes of an answer that is streamed.
+
+use std::process::Stdio;
+
+use presized_support::eventstream::{CHUNK, DONE_ERR, DONE_OK, EXCEPTION, complete, unhex};
+use presized_support::scripted::{Reply, Scripted};
+use tokio::io::AsyncReadExt;
+use tokio::time::timeout;
+
+use crate::{PATIENCE, assert_answer, command, invoke, invoke_once, stderr};
+
+#[tokio::test]
+async fn chunks_go_to_standard_output() {
+    let server = Scripted::in_turn([frames(&[CHUNK, CHUNK, DONE_OK]), frames(&[DONE_OK])]);
+    let arguments = ["--stream", "--qualifier", "live", "--payload", "{}"];
+    assert_answer(&invoke(&server, &arguments).await, b"abcabc");
+    assert_answer(&invoke(&server, &["--stream"]).await, b"");
+
+    let request = &server.requests()[0];
+    let target = "/2021-11-15/functions/hello/response-streaming-invocations?Qualifier=live";
+    assert_eq!((request.target(), &*request.body), (target, &b"{}"[..]));
+}
+
+#[tokio::test]
+async fn chunks_are_written_as_they_come() {
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let chunk = unhex(CHUNK);
+    let sent = [format!("{head}{:x}\r\n", chunk.len()).as_bytes(), &chunk, b"\r\n"].concat();
+    let server = Scripted::in_turn([Reply::Hang(sent.into())]);
+
+    let mut child = command(&server, &["--stream"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut arrived = [0; 3];
+    let read = child.stdout.as_mut().unwrap().read_exact(&mut arrived);
+    timeout(PATIENCE, read).await.expect("comes before the end").unwrap();
+    assert_eq!(&arrived, b"abc");
+    assert!(child.try_wait().unwrap().is_none());
+}
+
+#[tokio::test]
+async fn an_end_that_is_none_is_an_error() {
+    for (last, code, said) in [
+        (&[DONE_ERR][..], 1, "invoke: function failed while streaming: Runtime.Broken\nx\n"),
+        (&[EXCEPTION], 2, "invoke: ServiceException (status 200): x"),
+        (&[], 2, "invoke: answer broke off: "),
+    ] {
+        let run = invoke_once(frames(&[&[CHUNK], last].concat()), &["--stream"]).await;
+        assert_eq!((run.status.code(), &*run.stdout), (Some(code), &b"abc"[..]), "{said}");
+        assert!(stderr(&run).starts_with(said), "{}", stderr(&run));
+    }
+}
+
+#[tokio::test]
+async fn the_log_comes_at_the_end() {
+    // "END\n" in base64.
+    for (end, code) in [
+        (r#"{"LogResult":"RU5ECg=="}"#, 0),
+        (r#"{"ErrorCode":"Broken","LogResult":"RU5ECg=="}"#, 1),
+    ] {
+        let body = [unhex(CHUNK), complete(end)].concat();
+        let server = Scripted::in_turn([Reply::response("200 OK", &[], body)]);
+        let run = invoke(&server, &["--stream", "--tail"]).await;
+        assert_eq!((run.status.code(), &*run.stdout), (Some(code), &b"abc"[..]), "{end}");
+        assert!(stderr(&run).starts_with("END\n"), "{}", stderr(&run));
+        assert_eq!(server.requests()[0].header("x-amz-log-type"), Some("Tail"));
+    }
+}
+
+#[tokio::test]
+async fn the_limit_counts_what_the_function_wrote() {
+    let reply = || frames(&[CHUNK, CHUNK, DONE_OK]);
+    let run = invoke_once(reply(), &["--stream", "--limit", "5"]).await;
+    assert_eq!((run.status.code(), &*run.stdout), (Some(2), &b"abc"[..]));
+    let said = "invoke: answer is over the limit of 5 bytes: 6 bytes received\n";
+    assert_eq!(stderr(&run), said);
+
+    assert_answer(&invoke_once(reply(), &["--stream", "--limit", "6"]).await, b"abcabc");
+}
+
+/// 200 with these frames, which are written in hexadecimal.
+pub(crate) fn frames(frames: &[&str]) -> Reply {
+    let headers = [("Content-Type", "application/vnd.amazon.eventstream")];
+    Reply::response("200 OK", &headers, unhex(&frames.concat()))
+}
