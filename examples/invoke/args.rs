@@ -9,6 +9,8 @@ use std::str::FromStr;
 use bytes::Bytes;
 use clap::Parser;
 
+use crate::failure::Failure;
+
 /// Calls a function of AWS Lambda and writes out what it answers
 #[derive(Parser)]
 #[command(after_help = "\
@@ -71,13 +73,15 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
-    pub(crate) fn read(&self) -> io::Result<Bytes> {
+    pub(crate) fn read(&self) -> Result<Bytes, Failure> {
         let payload = match self {
             Self::Text(text) => text.clone().into_bytes(),
-            Self::File(path) => fs::read(path)?,
+            Self::File(path) => fs::read(path)
+                .map_err(|error| Failure::call(&path.display().to_string(), &error))?,
             Self::Stdin => {
                 let mut payload = Vec::new();
-                io::stdin().lock().read_to_end(&mut payload)?;
+                let read = io::stdin().lock().read_to_end(&mut payload);
+                read.map_err(|error| Failure::call("standard input", &error))?;
                 payload
             }
         };

@@ -54,9 +54,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let hint = match error.kind() {
             ErrorKind::Function(failed) => {
-                let details = failed.details.as_ref();
-                let details = details.map(|details| format!("\n{details}")).unwrap_or_default();
-                let message = format!("{failed}{details}");
+                let message = failed.to_string();
                 return Self::Function { message, log_tail: failed.log_tail.clone() };
             }
             ErrorKind::Config(_) => SETTINGS,
@@ -110,7 +108,8 @@ fn chain(error: &dyn error::Error) -> String {
 }
 
 const SETTINGS: &str = "
-here, that is --region or --endpoint, or the variables that --help lists";
+here, that is --region (which the signature needs with --endpoint too) and --endpoint, or the
+variables that --help lists";
 
 const CREDENTIALS: &str = "
 set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN where they are temporary;

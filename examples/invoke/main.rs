@@ -7,6 +7,7 @@ mod failure;
 mod output;
 
 use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -22,18 +23,29 @@ use self::output::Output;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    match run(&Args::parse()).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+    let args = Args::parse();
+    tokio::select! {
+        ended = run(&args) => match ended {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => failure.report(),
+        },
+        // What was written beside the file of the answer is removed with the future.
+        Ok(()) = tokio::signal::ctrl_c() => {
+            say("invoke: interrupted; the function may have run");
+            ExitCode::from(130)
+        }
     }
 }
 
 async fn run(args: &Args) -> Result<(), Failure> {
     // All that can be wrong on this side is found out before the function runs.
     let client = client(args)?;
-    let payload = args.payload.read().map_err(|error| Failure::call("payload", &error))?;
+    let payload = args.payload.read()?;
     let output = Output::open(args.out.as_deref());
-    let output = output.map_err(|error| Failure::call("file of the answer", &error))?;
+    let output = output.map_err(|error| {
+        let path = args.out.as_deref().unwrap_or(Path::new("standard output"));
+        Failure::call(&path.display().to_string(), &error)
+    })?;
 
     match args.stream {
         false => invoke(args, &client, payload, output).await,

@@ -85,7 +85,7 @@ async fn a_file_that_cannot_be_written_is_told_before_the_function_runs() {
     let server = Scripted::in_turn([]);
     for file in [directory.path(), &missing] {
         let run = invoke(&server, &["--out", file.to_str().unwrap()]).await;
-        assert_failure(&run, 2, "file of the answer: ");
+        assert_failure(&run, 2, file.to_str().unwrap());
     }
     assert_eq!(server.requests().len(), 0);
 }

@@ -39,9 +39,9 @@ async fn chunks_are_written_as_they_come() {
 #[tokio::test]
 async fn an_end_that_is_none_is_an_error() {
     for (last, code, said) in [
-        (&[DONE_ERR][..], 1, "invoke: function failed while streaming: Runtime.Broken\nx\n"),
+        (&[DONE_ERR][..], 1, "invoke: function failed while streaming: Runtime.Broken: x\n"),
         (&[EXCEPTION], 2, "invoke: ServiceException (status 200): x"),
-        (&[], 2, "invoke: answer broke off: "),
+        (&[], 2, "invoke: no whole answer: "),
     ] {
         let run = invoke_once(frames(&[&[CHUNK], last].concat()), &["--stream"]).await;
         assert_eq!((run.status.code(), &*run.stdout), (Some(code), &b"abc"[..]), "{said}");

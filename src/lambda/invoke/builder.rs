@@ -172,8 +172,8 @@ impl ClientBuilder {
     }
 
     /// Whether a call is attempted again although the function may have run: the connection
-    /// broke, or the attempt timed out, after the request was sent. The default is that it is
-    /// not, since the function would run twice.
+    /// broke, or the attempt timed out, after the request was sent, or a gateway gave up on an
+    /// answer. The default is that it is not, since the function would run twice.
     pub fn retry_after_send(mut self, retry: bool) -> Self {
         self.defaults.retry_after_send = retry;
         self

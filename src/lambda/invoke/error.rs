@@ -94,11 +94,28 @@ impl Error {
     /// connection, or Lambda refused the request. True is the answer in any doubt. Ask this
     /// before sending a call again whose function is not idempotent.
     ///
-    /// Status 503, and 500 with an error code of Lambda's, count as a refusal, as in the AWS SDKs,
-    /// which send such a request again. A bare 500 does not: Lambda names its errors, and other
-    /// software that serves the same API tells a failed function so.
+    /// Status 503, and 500 and 502 with an error code of Lambda's, count as a refusal, as in the
+    /// AWS SDKs. A bare 500 or 502 does not: Lambda names its errors, and other software that
+    /// serves the same API tells a failed function so.
+    ///
+    /// It says whether to send the call again is safe, and not whether it helps: a function that
+    /// does not exist has not run either. See [`is_transient`](Self::is_transient).
     pub fn may_have_run(&self) -> bool {
         self.0.may_have_run
+    }
+
+    /// Whether the same call can succeed a little later: there was no connection or it broke, a
+    /// time ran out, or Lambda refused for now. The client has made its
+    /// [`attempts`](Self::attempts) already.
+    ///
+    /// Whether it is safe to send it again is another question: see
+    /// [`may_have_run`](Self::may_have_run).
+    pub fn is_transient(&self) -> bool {
+        match &self.0.kind {
+            ErrorKind::Connect(_) | ErrorKind::Broken(_) | ErrorKind::Timeout { .. } => true,
+            ErrorKind::Service(error) => error.is_transient() || error.is_gateway(),
+            _ => false,
+        }
     }
 
     /// Whether Lambda refused the call for its rate or concurrency.
@@ -134,7 +151,8 @@ impl Error {
         self.0.request_id.as_deref()
     }
 
-    /// What had arrived of an answer that broke off or was too long, or of a stream that was to
+    /// What had arrived of an answer that broke off or was too long; nothing, where its declared
+    /// length was refused. Or of a stream that was to
     /// be [collected](super::ResponseStream::collect).
     pub fn into_partial(self) -> Bytes {
         let Inner { kind, partial, .. } = *self.0;
@@ -229,17 +247,17 @@ impl fmt::Display for Error {
             ErrorKind::Config(source) => write!(f, "client cannot be built: {source}"),
             ErrorKind::BadInput(source) => write!(f, "bad input: {source}"),
             ErrorKind::Credentials(source) => write!(f, "no credentials: {source}"),
-            ErrorKind::Connect(source) => write!(f, "connection failed: {source}"),
+            ErrorKind::Connect(source) => write!(f, "no connection: {source}"),
             ErrorKind::Service(error) => write!(f, "{error}"),
             ErrorKind::Function(error) => write!(f, "{error}"),
             ErrorKind::Timeout { after } => write!(f, "timed out after {after:.3?}"),
-            ErrorKind::Broken(source) => write!(f, "answer broke off: {source}"),
+            ErrorKind::Broken(source) => write!(f, "no whole answer: {source}"),
             ErrorKind::TooLarge(error) | ErrorKind::Memory(error) => {
                 write!(f, "answer cannot be read: {error}")
             }
         }?;
         if self.0.attempts > 1 {
-            write!(f, " (attempt {})", self.0.attempts)?;
+            write!(f, " (after {} attempts)", self.0.attempts)?;
         }
         if self.0.may_have_run {
             write!(f, "; the function may have run")?;

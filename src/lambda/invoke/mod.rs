@@ -63,7 +63,7 @@ mod stream;
 mod transport;
 
 pub use aws_credential_types::Credentials;
-pub use aws_credential_types::provider::ProvideCredentials;
+pub use aws_credential_types::provider::{self, ProvideCredentials};
 
 pub use self::builder::ClientBuilder;
 pub use self::client::Client;

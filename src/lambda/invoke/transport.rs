@@ -2,6 +2,7 @@
 //! failed. Whether to try again is decided above.
 
 use std::error::Error as StdError;
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::HOST;
+use http::uri::Authority;
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -81,6 +83,7 @@ impl Transport {
     pub(super) fn send(&self, mut request: Request<Full<Bytes>>) -> Sending {
         // RFC 9113, section 8.3.1: not beside `:authority`. hyper-util adds it for HTTP/1.
         request.headers_mut().remove(HOST);
+        let host = request.uri().authority().cloned();
         let connection = capture_connection(&mut request);
         let (head, payload) = request.into_parts();
         let (body, progress) = Outgoing::new(payload);
@@ -92,7 +95,7 @@ impl Transport {
             task::yield_now().await;
             client.request(Request::from_parts(head, body)).await
         });
-        Sending { response, connection, progress }
+        Sending { response, connection, progress, host }
     }
 }
 
@@ -105,6 +108,8 @@ pub(super) struct Sending {
     response: Pin<Box<dyn Future<Output = Result<Response<Incoming>, legacy::Error>> + Send>>,
     connection: CaptureConnection,
     progress: Arc<Progress>,
+    /// Of an error that says who it was that did not answer.
+    host: Option<Authority>,
 }
 
 impl Sending {
@@ -127,7 +132,7 @@ impl Future for Sending {
         let result = ready!(self.response.as_mut().poll(cx));
         Poll::Ready(result.map_err(|error| SendError {
             phase: Phase::of(&error, &self.progress),
-            source: error.into(),
+            source: Failed { host: self.host.clone(), error }.into(),
         }))
     }
 }
@@ -138,6 +143,29 @@ pub(super) struct SendError {
     pub(super) source: BoxError,
     pub(super) phase: Phase,
 }
+
+/// An error of the transport, as it is told: what hyper and hyper-util put around it says in
+/// which of their functions it came up.
+#[derive(Debug)]
+struct Failed {
+    host: Option<Authority>,
+    error: legacy::Error,
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut innermost: &(dyn StdError + 'static) = &self.error;
+        while let Some(source) = innermost.source() {
+            innermost = source;
+        }
+        match &self.host {
+            Some(host) => write!(f, "{host}: {innermost}"),
+            None => write!(f, "{innermost}"),
+        }
+    }
+}
+
+impl StdError for Failed {}
 
 /// How far a request without a response can have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
