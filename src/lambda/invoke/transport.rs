@@ -6,8 +6,9 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::HOST;
@@ -55,10 +56,19 @@ pub(super) struct TransportSettings {
 #[derive(Clone, Debug)]
 pub(super) struct Transport {
     client: Client<Connector, Outgoing>,
+    /// Whether HTTP/1 is all that can be spoken, so that `Host` is right before the version is
+    /// agreed upon.
+    http1: bool,
+    lull: Arc<Lull>,
 }
 
 impl Transport {
     pub(super) fn new(settings: &TransportSettings) -> Result<Self, BoxError> {
+        let http1 = match settings.version {
+            HttpVersion::Negotiated => !settings.tls,
+            HttpVersion::Http1 => true,
+            HttpVersion::Http2 => false,
+        };
         let client = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
@@ -66,6 +76,7 @@ impl Transport {
             // Safe: hyper gives a request back only if its connection failed before taking it
             // out of the queue, and hyper-util sends again what was given back, nothing else.
             .retry_canceled_requests(true)
+            .set_host(!http1)
             .http1_max_buf_size(HTTP1_BUFFER)
             .http2_only(settings.version == HttpVersion::Http2)
             .http2_initial_stream_window_size(HTTP2_STREAM_WINDOW)
@@ -73,29 +84,64 @@ impl Transport {
             .http2_keep_alive_interval(HTTP2_PING_INTERVAL)
             .http2_keep_alive_timeout(HTTP2_PING_TIMEOUT)
             .build(Connector::new(settings)?);
-        Ok(Self { client })
+        Ok(Self { client, http1, lull: Arc::default() })
     }
 
     /// Sends a request with an absolute URI, once. Nothing happens before the first poll.
     ///
-    /// The host is that of the URI, without the port where it is the scheme's own: `Host` in
-    /// HTTP/1, `:authority` in HTTP/2.
+    /// The host is that of the URI, without the port where it is the scheme's own: `:authority`
+    /// in HTTP/2, and in HTTP/1 the `Host` that the request has to have.
     pub(super) fn send(&self, mut request: Request<Full<Bytes>>) -> Sending {
-        // RFC 9113, section 8.3.1: not beside `:authority`. hyper-util adds it for HTTP/1.
-        request.headers_mut().remove(HOST);
+        if !self.http1 {
+            // RFC 9113, section 8.3.1: not beside `:authority`. hyper-util adds it for HTTP/1.
+            request.headers_mut().remove(HOST);
+        }
         let host = request.uri().authority().cloned();
         let connection = capture_connection(&mut request);
         let (head, payload) = request.into_parts();
         let (body, progress) = Outgoing::new(payload);
-        let client = self.client.clone();
+        let (client, lull) = (self.client.clone(), Arc::clone(&self.lull));
         let response = Box::pin(async move {
-            // Lets the runtime hear of connections that were closed while its thread was busy or
-            // the process was frozen. Without that a current-thread runtime writes the request
-            // to a connection that the kernel knows to be closed.
-            task::yield_now().await;
-            client.request(Request::from_parts(head, body)).await
+            if lull.ends() {
+                // Lets the runtime hear of connections that were closed while its thread was
+                // busy or the process was frozen. Without that a current-thread runtime writes
+                // the request to a connection that the kernel knows to be closed.
+                task::yield_now().await;
+            }
+            let response = client.request(Request::from_parts(head, body)).await;
+            lull.begins();
+            response
         });
         Sending { response, connection, progress, host }
+    }
+}
+
+/// The time since the last response. To ask the kernel about connections costs a system call,
+/// which is a twentieth of a short call, and after a moment it has nothing new to tell.
+#[derive(Debug)]
+struct Lull {
+    since: Instant,
+    /// Microseconds from then to the last response.
+    begun: AtomicU64,
+}
+
+impl Lull {
+    fn begins(&self) {
+        self.begun.store(self.now(), Ordering::Relaxed);
+    }
+
+    fn ends(&self) -> bool {
+        self.now().saturating_sub(self.begun.load(Ordering::Relaxed)) > MOMENT
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Default for Lull {
+    fn default() -> Self {
+        Self { since: Instant::now(), begun: AtomicU64::new(0) }
     }
 }
 
@@ -232,6 +278,10 @@ const HTTP2_STREAM_WINDOW: u32 = 2 << 20;
 /// that only the windows of the streams bound anything. Responses that wait for a budget are not
 /// read, and must not stop those whose end would make room for them.
 const HTTP2_CONNECTION_WINDOW: u32 = (1 << 31) - 1;
+
+/// Microseconds after a response in which its connection is not looked at before it is used
+/// again. A server that closes it within them might as well do so while the request is under way.
+const MOMENT: u64 = 1000;
 
 /// Pings go while a request waits for its response, and keep the flow alive as those of TCP
 /// do. They also reach the server through a proxy, which acknowledges TCP by itself.
