@@ -1,0 +1,255 @@
+//! The proxy between client and server, which does them harm.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{ReadHalf, WriteHalf};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::task::yield_now;
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::background::{Background, Open};
+use crate::call::rng;
+use crate::fault::{DUPLICATED, Fault, Faults, Weather};
+
+/// A proxy. Dropping it ends its connections.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    pub(crate) address: SocketAddr,
+    pub(crate) tally: Arc<Tally>,
+    _background: Background,
+}
+
+/// What a proxy has done.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) connections: AtomicU32,
+    pub(crate) open: Arc<AtomicUsize>,
+    /// Times that nobody listened.
+    pub(crate) deaf: AtomicU32,
+    /// Connections that were ended as soon as they were there.
+    pub(crate) unwelcome: AtomicU32,
+    /// Those that were ended for being quiet.
+    pub(crate) quiet: AtomicU32,
+    pub(crate) delays: AtomicU32,
+    pub(crate) dribbles: AtomicU32,
+    pub(crate) cuts: AtomicU32,
+    pub(crate) resets: AtomicU32,
+    pub(crate) stalls: AtomicU32,
+    pub(crate) duplicates: AtomicU32,
+}
+
+impl Proxy {
+    /// A proxy before `server`. `purpose` sets its numbers apart from those of others.
+    pub(crate) fn start(seed: u64, purpose: u32, server: SocketAddr, weather: Weather) -> Self {
+        // It keeps the port where nobody listens, and never listens itself.
+        let placeholder = socket((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+        let address = placeholder.local_addr().unwrap();
+        let tally = Arc::new(Tally::default());
+        let proxied = Proxied { seed, purpose, server, weather, tally: tally.clone() };
+        let serving = async move {
+            let _placeholder = placeholder;
+            accept(address, proxied).await.unwrap();
+        };
+        Self { address, tally, _background: Background::start("proxy", serving) }
+    }
+}
+
+/// What the connections of a proxy have in common.
+#[derive(Clone)]
+struct Proxied {
+    seed: u64,
+    purpose: u32,
+    server: SocketAddr,
+    /// Of the answers. That of the requests is the same without duplicates.
+    weather: Weather,
+    tally: Arc<Tally>,
+}
+
+async fn accept(address: SocketAddr, proxied: Proxied) -> io::Result<()> {
+    let mut rng = rng(proxied.seed, [proxied.purpose, u32::MAX]);
+    let tally = &proxied.tally;
+    loop {
+        // With room for all that are in flight, so that none is dropped and waits for a second.
+        let listener = socket(address)?.listen(1024)?;
+        loop {
+            let (stream, _) = listener.accept().await?;
+            let number = tally.connections.fetch_add(1, Relaxed);
+            match rng.u32(..100) {
+                0 => break,
+                1..4 => {
+                    tally.unwelcome.fetch_add(1, Relaxed);
+                    if rng.bool() {
+                        stream.set_zero_linger()?;
+                    }
+                }
+                _ => drop(tokio::spawn(relay(stream, number, proxied.clone()))),
+            }
+        }
+        drop(listener);
+        tally.deaf.fetch_add(1, Relaxed);
+        sleep(Duration::from_millis(rng.u64(1..8))).await;
+    }
+}
+
+/// A socket that shares its port.
+fn socket(address: SocketAddr) -> io::Result<TcpSocket> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseport(true)?;
+    socket.bind(address)?;
+    Ok(socket)
+}
+
+async fn relay(mut client: TcpStream, number: u32, proxied: Proxied) {
+    let Proxied { seed, purpose, server, weather, tally } = proxied;
+    let _open = Open::new(&tally.open);
+    let Ok(mut server) = TcpStream::connect(server).await else { return };
+    // Both fail only on a connection that has ended already, which shows in the first read.
+    let _ = (client.set_nodelay(true), server.set_nodelay(true));
+    let mut rng = rng(seed, [purpose, number]);
+    let requests = Faults::new(rng.fork(), Weather { duplicates: false, ..weather });
+    let responses = Faults::new(rng.fork(), weather);
+    let (from_client, to_client) = client.split();
+    let (from_server, to_server) = server.split();
+    let ended = tokio::try_join!(
+        Direction::new(requests, &tally).pass(from_client, to_server),
+        Direction::new(responses, &tally).pass(from_server, to_client),
+    );
+    match ended {
+        Err(Stop::Reset) => {
+            let _ = (client.set_zero_linger(), server.set_zero_linger());
+        }
+        Err(Stop::Stall) => {
+            // Until the client gives up.
+            let mut ignored = [0; 1024];
+            while client.read(&mut ignored).await.is_ok_and(|count| count > 0) {}
+        }
+        Ok(_) | Err(Stop::End) => {}
+    }
+}
+
+/// Why nothing more is passed on.
+enum Stop {
+    /// The receiver is to see an end.
+    End,
+    /// Both sides of the connection are to see a reset.
+    Reset,
+    /// Nobody is to see anything, in either direction.
+    Stall,
+}
+
+impl From<io::Error> for Stop {
+    fn from(_: io::Error) -> Self {
+        Self::Reset
+    }
+}
+
+/// One direction of a connection.
+struct Direction<'a> {
+    faults: Faults,
+    tally: &'a Tally,
+    /// The bytes that went on last, as many as may be duplicated.
+    last: Vec<u8>,
+    /// Bytes that are still to dribble.
+    dribbling: usize,
+    /// When the connection is reset, after bytes were duplicated.
+    reset_at: Option<Instant>,
+}
+
+impl<'a> Direction<'a> {
+    fn new(faults: Faults, tally: &'a Tally) -> Self {
+        Self { faults, tally, last: Vec::new(), dribbling: 0, reset_at: None }
+    }
+
+    /// Passes on what comes, until there is no more of it. Every other way to stop is an error,
+    /// and stops the other direction too.
+    async fn pass(mut self, mut from: ReadHalf<'_>, mut to: WriteHalf<'_>) -> Result<(), Stop> {
+        match self.pass_until_stopped(&mut from, &mut to).await {
+            // Where bytes were duplicated in a head, there may be an answer that says no more how
+            // long it is. Of that one an end would be the end, and cannot be told from a fault.
+            Err(Stop::End) if self.reset_at.is_some() => Err(Stop::Reset),
+            Ok(()) | Err(Stop::End) => Ok(to.shutdown().await?),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    async fn pass_until_stopped(
+        &mut self,
+        from: &mut ReadHalf<'_>,
+        to: &mut WriteHalf<'_>,
+    ) -> Result<(), Stop> {
+        let mut buffer = vec![0; 16 << 10];
+        loop {
+            let until = self.reset_at.unwrap_or_else(|| Instant::now() + self.faults.patience);
+            let mut rest = match timeout_at(until, from.read(&mut buffer)).await {
+                Ok(Ok(0)) => return Err(Stop::End),
+                Ok(read) => &buffer[..read?],
+                Err(_) if self.reset_at.is_some() => return Err(Stop::Reset),
+                Err(_) => {
+                    self.tally.quiet.fetch_add(1, Relaxed);
+                    return Err(if self.faults.coin() { Stop::End } else { Stop::Reset });
+                }
+            };
+            while let Some(count) = self.faults.due_in(rest.len()) {
+                let (before, after) = rest.split_at(count);
+                self.write(before, to).await?;
+                rest = after;
+                let fault = self.faults.take();
+                self.commit(fault, to).await?;
+            }
+            self.write(rest, to).await?;
+        }
+    }
+
+    async fn commit(&mut self, fault: Fault, to: &mut WriteHalf<'_>) -> Result<(), Stop> {
+        let tally = self.tally;
+        match fault {
+            Fault::Delay(time) => {
+                tally.delays.fetch_add(1, Relaxed);
+                sleep(time).await;
+            }
+            Fault::Dribble(count) => {
+                tally.dribbles.fetch_add(1, Relaxed);
+                self.dribbling = count;
+            }
+            Fault::Cut => {
+                tally.cuts.fetch_add(1, Relaxed);
+                return Err(Stop::End);
+            }
+            Fault::Reset => {
+                tally.resets.fetch_add(1, Relaxed);
+                return Err(Stop::Reset);
+            }
+            Fault::Stall => {
+                tally.stalls.fetch_add(1, Relaxed);
+                return Err(Stop::Stall);
+            }
+            Fault::Duplicate { count, reset_after } if self.reset_at.is_none() => {
+                tally.duplicates.fetch_add(1, Relaxed);
+                to.write_all(&self.last[self.last.len().saturating_sub(count)..]).await?;
+                self.reset_at = Some(Instant::now() + reset_after);
+            }
+            // Once is enough: what is wrong with an answer is then what one fault can do.
+            Fault::Duplicate { .. } => {}
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self, data: &[u8], to: &mut WriteHalf<'_>) -> io::Result<()> {
+        let (dribbling, rest) = data.split_at(self.dribbling.min(data.len()));
+        self.dribbling -= dribbling.len();
+        for drop in dribbling.chunks(self.faults.drop_size()) {
+            to.write_all(drop).await?;
+            yield_now().await;
+        }
+        to.write_all(rest).await?;
+        let kept = data.len().saturating_sub(*DUPLICATED.end());
+        self.last.extend_from_slice(&data[kept..]);
+        self.last.drain(..self.last.len().saturating_sub(*DUPLICATED.end()));
+        Ok(())
+    }
+}

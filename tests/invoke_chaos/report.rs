@@ -1,0 +1,119 @@
+//! What became of all calls.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use crate::call::Call;
+use crate::proxy::Tally;
+use crate::server::Server;
+use crate::verdict::{End, Verdict};
+
+/// The accounts of the client, the server and the proxies, beside each other.
+#[derive(Debug)]
+pub(crate) struct Report<'a> {
+    calls: u32,
+    proxies: [&'a Tally; 2],
+    server: &'a Server,
+    right: u32,
+    altered: u32,
+    dropped: u32,
+    /// By kind, and whether the function may have run.
+    failed: BTreeMap<(&'static str, bool), u32>,
+    /// Right ones that were not so at the first attempt.
+    right_in_the_end: u32,
+    /// Calls that may not have ended like that.
+    wrong: Vec<String>,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(calls: u32, proxies: [&'a Tally; 2], server: &'a Server) -> Self {
+        Self {
+            calls,
+            proxies,
+            server,
+            right: 0,
+            altered: 0,
+            dropped: 0,
+            failed: BTreeMap::new(),
+            right_in_the_end: 0,
+            wrong: Vec::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, call: &Call, verdict: &Verdict) {
+        match verdict.end {
+            End::Right => {
+                self.right += 1;
+                self.right_in_the_end += u32::from(verdict.attempts > Some(1));
+            }
+            End::Altered => self.altered += 1,
+            End::Dropped => self.dropped += 1,
+            End::Failed { kind, may_have_run } => {
+                *self.failed.entry((kind, may_have_run)).or_default() += 1;
+            }
+            End::Wrong(_) => {}
+        }
+        let counts = &self.server.record.calls[call.number as usize];
+        if let Err(reason) = verdict.verify(call, counts) {
+            self.wrong.push(format!("{reason}\n    {call:?}"));
+        }
+    }
+
+    /// That nothing is wrong, and that what could have gone wrong has been there.
+    pub(crate) fn verify(&self) {
+        for reason in self.wrong.iter().take(20) {
+            println!("wrong: {reason}");
+        }
+        assert_eq!(self.wrong.len(), 0, "calls that may not have ended as they did");
+        assert_eq!(self.server.record.garbled.load(Relaxed), 0, "requests of nobody");
+        assert!(self.right > self.calls / 3, "right are too few to be worth the name");
+        assert!(self.right_in_the_end > 0, "some only at the second attempt");
+        let faults: u32 = self.faults().iter().map(|(_, count)| count).sum();
+        assert!(faults > self.calls / 50, "{faults} faults are none");
+        for may_have_run in [false, true] {
+            let failed = self.failed.keys().filter(|(_, may)| *may == may_have_run).count();
+            assert!(failed > 2, "{failed} kinds of errors with may_have_run {may_have_run}");
+        }
+    }
+
+    fn faults(&self) -> [(&'static str, u32); 9] {
+        let sum = |count: fn(&Tally) -> &AtomicU32| {
+            self.proxies.iter().map(|tally| count(tally).load(Relaxed)).sum()
+        };
+        [
+            ("times without a listener", sum(|tally| &tally.deaf)),
+            ("connections not welcome", sum(|tally| &tally.unwelcome)),
+            ("ended for being quiet", sum(|tally| &tally.quiet)),
+            ("delays", sum(|tally| &tally.delays)),
+            ("dribbles", sum(|tally| &tally.dribbles)),
+            ("cuts", sum(|tally| &tally.cuts)),
+            ("resets", sum(|tally| &tally.resets)),
+            ("stalls", sum(|tally| &tally.stalls)),
+            ("duplicates", sum(|tally| &tally.duplicates)),
+        ]
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let record = &self.server.record;
+        let (mut requests, mut runs) = (0, 0);
+        for counts in &record.calls {
+            requests += counts.requests.load(Relaxed);
+            runs += counts.runs.load(Relaxed);
+        }
+        let connections: u32 =
+            self.proxies.iter().map(|tally| tally.connections.load(Relaxed)).sum();
+        writeln!(f, "{} calls over {connections} connections", self.calls)?;
+        writeln!(f, "{requests} requests reached the server, which ran {runs}")?;
+        writeln!(f, "{} right, {} of them not at first", self.right, self.right_in_the_end)?;
+        writeln!(f, "{} altered where nobody can tell", self.altered)?;
+        writeln!(f, "{} dropped", self.dropped)?;
+        for ((kind, may_have_run), count) in &self.failed {
+            let or_not = if *may_have_run { "may have run" } else { "has not run" };
+            writeln!(f, "{count} failed: {kind}, {or_not}")?;
+        }
+        self.faults().iter().try_for_each(|(what, count)| writeln!(f, "{count} {what}"))
+    }
+}
