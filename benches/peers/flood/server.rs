@@ -1,0 +1,120 @@
+//! The Invoke API by hand, since no server of HTTP breaks its answers. It keeps a record.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::thread;
+
+use presized_peers::api;
+use presized_support::client::Error;
+use presized_support::meter::{Side, pin};
+use presized_support::pattern;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime;
+
+use crate::answer::Fate;
+
+/// The function that is called with the number of the call.
+pub(crate) const FUNCTION: &str = "flood";
+
+/// What the server has seen.
+#[derive(Debug)]
+pub(crate) struct Record {
+    /// How often each call has run.
+    pub(crate) runs: Vec<AtomicU32>,
+    pub(crate) connections: AtomicU32,
+}
+
+/// Serves, on a thread of its own, until the process ends.
+pub(crate) fn start(calls: u32) -> Result<(SocketAddr, Arc<Record>), Error> {
+    pattern::prepare();
+    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let runs = (0..calls).map(|_| AtomicU32::new(0)).collect();
+    let record = Arc::new(Record { runs, connections: AtomicU32::new(0) });
+    let kept = Arc::clone(&record);
+    thread::Builder::new().name("server".to_owned()).spawn(move || {
+        pin(Side::Server);
+        runtime.block_on(accept(listener, &kept))
+    })?;
+    Ok((address, record))
+}
+
+async fn accept(listener: std::net::TcpListener, record: &Arc<Record>) -> io::Result<()> {
+    let listener = TcpListener::from_std(listener)?;
+    loop {
+        let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(true)?;
+        record.connections.fetch_add(1, Relaxed);
+        let record = Arc::clone(record);
+        tokio::spawn(async move {
+            if let Err(error) = serve(stream, &record).await {
+                // The client counts what it made of that.
+                eprintln!("a connection of the server ended: {error}");
+            }
+        });
+    }
+}
+
+async fn serve(mut stream: TcpStream, record: &Record) -> Result<(), Error> {
+    let mut received = Vec::new();
+    while let Some(call) = read_call(&mut stream, &mut received).await? {
+        record.runs.get(call as usize).ok_or("no such call")?.fetch_add(1, Relaxed);
+        let fate = Fate::of(call);
+        stream.write_all(&fate.answer(call)).await?;
+        match fate {
+            Fate::Whole => {}
+            Fate::Reset(_) => {
+                stream.set_zero_linger()?;
+                return Ok(());
+            }
+            _ => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// The payload of the next request, which is the number of a call.
+async fn read_call(stream: &mut TcpStream, received: &mut Vec<u8>) -> Result<Option<u32>, Error> {
+    loop {
+        if let Some((call, length)) = parse(received)? {
+            received.drain(..length);
+            return Ok(Some(call));
+        }
+        if stream.read_buf(received).await? == 0 {
+            return if received.is_empty() { Ok(None) } else { Err("half a request".into()) };
+        }
+    }
+}
+
+/// The number in a request and the length of the request, if all of it is there.
+fn parse(received: &[u8]) -> Result<Option<(u32, usize)>, Error> {
+    let Some(end) = received.windows(4).position(|window| window == b"\r\n\r\n") else {
+        return Ok(None);
+    };
+    let head = std::str::from_utf8(&received[..end])?;
+    let mut lines = head.split("\r\n");
+    let mut request = lines.next().unwrap_or_default().split(' ');
+    let function = (request.next() == Some("POST")).then(|| request.next()).flatten();
+    if function.and_then(api::function_at) != Some(FUNCTION) {
+        return Err(format!("not a call: {head}").into());
+    }
+    let (mut length, mut signed) = (0, false);
+    for (name, value) in lines.filter_map(|line| line.split_once(": ")) {
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.parse()?,
+            "authorization" => signed = api::is_signed(value.as_bytes()),
+            _ => {}
+        }
+    }
+    if !signed {
+        return Err("a call that is not signed".into());
+    }
+    let payload = &received[end + 4..];
+    let Some(payload) = payload.get(..length) else { return Ok(None) };
+    Ok(Some((std::str::from_utf8(payload)?.parse()?, end + 4 + length)))
+}

@@ -1,0 +1,43 @@
+//! The Invoke API over loopback: the clients, with the same keys, and what a server needs to know.
+
+use std::net::SocketAddr;
+
+use aws_sdk_lambda::config::{BehaviorVersion, Credentials, Region};
+use presized::lambda::invoke;
+
+/// The client of the SDK: what it does by default, with keys and an address.
+pub fn sdk(server: SocketAddr) -> aws_sdk_lambda::Client {
+    let config = aws_sdk_lambda::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new(REGION))
+        .credentials_provider(credentials())
+        .endpoint_url(format!("http://{server}"))
+        .build();
+    aws_sdk_lambda::Client::from_conf(config)
+}
+
+/// The client of presized with the same, for a benchmark to add to.
+pub fn presized(server: SocketAddr) -> invoke::ClientBuilder {
+    invoke::Client::builder()
+        .region(REGION)
+        .credentials(credentials())
+        .endpoint(format!("http://{server}"))
+}
+
+/// The function that a request to this path calls.
+pub fn function_at(path: &str) -> Option<&str> {
+    path.strip_prefix("/2015-03-31/functions/")?.strip_suffix("/invocations")
+}
+
+/// Whether a request with this `Authorization` has been signed with the keys.
+pub fn is_signed(authorization: &[u8]) -> bool {
+    authorization.starts_with(format!("AWS4-HMAC-SHA256 Credential={ACCESS_KEY}/").as_bytes())
+}
+
+fn credentials() -> Credentials {
+    Credentials::new(ACCESS_KEY, SECRET_KEY, None, None, "benchmark")
+}
+
+const REGION: &str = "eu-central-1";
+const ACCESS_KEY: &str = "AKIAIOSFODNN7EXAMPLE";
+const SECRET_KEY: &str = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";

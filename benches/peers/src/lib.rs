@@ -1,0 +1,5 @@
+//! What the benchmarks against the SDKs of AWS share.
+
+pub mod allocator;
+pub mod api;
+pub mod child;

@@ -1,0 +1,57 @@
+//! The example `aws_config`, run as a command.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::Duration;
+
+use presized_support::scripted::{Reply, Scripted};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+#[tokio::test]
+async fn a_profile_gives_the_region_and_the_credentials() {
+    let server = Scripted::in_turn([Reply::response("200 OK", &[], "\"hello\"")]);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("aws_config");
+    let profile = "\
+        region = eu-north-1\n\
+        aws_access_key_id = AKIDEXAMPLE\n\
+        aws_secret_access_key = not-a-real-secret\n\
+        aws_session_token = not-a-real-token\n";
+    fs::write(&file, format!("[profile other]\n[profile example]\n{profile}")).unwrap();
+
+    let mut command = Command::new(example());
+    command
+        .args(["hello", "\"you\""])
+        .env_clear()
+        .env("AWS_CONFIG_FILE", &file)
+        .env("AWS_SHARED_CREDENTIALS_FILE", file.with_extension("missing"))
+        .env("AWS_PROFILE", "example")
+        .env("AWS_ENDPOINT_URL_LAMBDA", server.url());
+    let run = output_of(&mut command).await;
+
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!((run.status.code(), &*run.stdout), (Some(0), &b"\"hello\"\n"[..]), "{said}");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 1);
+    assert_eq!(requests[0].body, b"\"you\"");
+    assert_eq!(requests[0].header("x-amz-security-token"), Some("not-a-real-token"));
+    let authorization = requests[0].header("authorization").unwrap();
+    assert!(authorization.contains(" Credential=AKIDEXAMPLE/"), "{authorization}");
+    assert!(authorization.contains("/eu-north-1/lambda/aws4_request"), "{authorization}");
+}
+
+async fn output_of(command: &mut Command) -> Output {
+    let output = command.kill_on_drop(true).output();
+    timeout(Duration::from_secs(20), output).await.expect("ends in 20 s").unwrap()
+}
+
+/// Where Cargo puts the example, which it builds along with all tests.
+fn example() -> PathBuf {
+    let this = std::env::current_exe().unwrap();
+    let target = this.parent().and_then(Path::parent).unwrap();
+    let example =
+        target.join("examples/aws_config").with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(example.exists(), "to be built before a single test: cargo build --example aws_config");
+    example
+}
