@@ -17,7 +17,7 @@ use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
-use hyper_util::client::legacy::{self, Client};
+use hyper_util::client::legacy::{self, Client, ResponseFuture};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::task;
 
@@ -100,19 +100,13 @@ impl Transport {
         let connection = capture_connection(&mut request);
         let (head, payload) = request.into_parts();
         let (body, progress) = Outgoing::new(payload);
-        let (client, lull) = (self.client.clone(), Arc::clone(&self.lull));
-        let response = Box::pin(async move {
-            if lull.ends() {
-                // Lets the runtime hear of connections that were closed while its thread was
-                // busy or the process was frozen. Without that a current-thread runtime writes
-                // the request to a connection that the kernel knows to be closed.
-                task::yield_now().await;
-            }
-            let response = client.request(Request::from_parts(head, body)).await;
-            lull.begins();
-            response
-        });
-        Sending { response, connection, progress, host }
+        let response = self.client.request(Request::from_parts(head, body));
+        // Lets the runtime hear of connections that were closed while its thread was busy or the
+        // process was frozen. Without that a current-thread runtime writes the request to a
+        // connection that the kernel knows to be closed.
+        let look = self.lull.ends().then(|| Box::pin(task::yield_now()) as _);
+        let lull = Arc::clone(&self.lull);
+        Sending { look, response, lull, connection, progress, host }
     }
 }
 
@@ -151,7 +145,10 @@ impl Default for Lull {
 /// stream of HTTP/2.
 #[must_use = "futures do nothing unless polled"]
 pub(super) struct Sending {
-    response: Pin<Box<dyn Future<Output = Result<Response<Incoming>, legacy::Error>> + Send>>,
+    /// What comes before the request is given to the pool.
+    look: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    response: ResponseFuture,
+    lull: Arc<Lull>,
     connection: CaptureConnection,
     progress: Arc<Progress>,
     /// Of an error that says who it was that did not answer.
@@ -175,7 +172,12 @@ impl Future for Sending {
     type Output = Result<Response<Incoming>, SendError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let result = ready!(self.response.as_mut().poll(cx));
+        if let Some(look) = &mut self.look {
+            ready!(look.as_mut().poll(cx));
+            self.look = None;
+        }
+        let result = ready!(Pin::new(&mut self.response).poll(cx));
+        self.lull.begins();
         Poll::Ready(result.map_err(|error| SendError {
             phase: Phase::of(&error, &self.progress),
             source: Failed { host: self.host.clone(), error }.into(),
