@@ -32,8 +32,8 @@ fn main() -> Result<(), Error> {
         return client::run(errand.parse()?);
     }
     let calls = if is_trial() { 5_000 } else { 100_000 };
-    // glibc has most of the heap it will ever need after some fifty thousand.
-    let warm_up = calls / 2;
+    // The heap of glibc has the size that it keeps after some two hundred thousand.
+    let warm_up = 2 * calls;
     let (server, record) = server::start(warm_up + calls)?;
     let errand = Errand { warm_up, calls, in_flight: 256, server };
     let start = Instant::now();

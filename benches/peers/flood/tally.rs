@@ -93,14 +93,19 @@ impl Tally {
         errors.join(", ")
     }
 
-    /// The medians of the bytes alive in the first tenth of the samples and in the last,
-    /// and those of the bytes resident.
+    /// The fewest bytes alive in the first tenth of the samples and in the last, and the medians
+    /// of the bytes resident.
+    ///
+    /// How many are alive depends on how many of the calls in flight are between request and
+    /// answer, which swings from tenth to tenth; what leaks is alive at the least of it.
     pub(crate) fn memory(&self) -> [f64; 4] {
         let samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
         let samples = &samples[self.warm_up..];
         let tenth = samples.len() / 10;
         let (first, last) = (&samples[..tenth], &samples[samples.len() - tenth..]);
-        let live = |samples: &[Sample]| median(samples.iter().map(|sample| sample.live as f64));
+        let live = |samples: &[Sample]| {
+            samples.iter().map(|sample| sample.live as f64).fold(f64::INFINITY, f64::min)
+        };
         let resident =
             |samples: &[Sample]| median(samples.iter().map(|sample| sample.resident as f64));
         [live(first), live(last), resident(first), resident(last)]
