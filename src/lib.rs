@@ -9,7 +9,8 @@
 //   collect, options             what is to be read, and in which form
 //   collector                    the one loop
 //   content_length, reserve      what it decides by: pure
-//   content, partial, block      where the bytes are
+//   content, partial, writer,
+//   block                        where the bytes are
 //   pool, budget, bank, history  what bodies share
 //   collected, error             what comes out
 mod bank;
@@ -23,8 +24,8 @@ mod content_length;
 mod error;
 mod ext;
 mod history;
-#[cfg(feature = "lambda-invoke")]
-#[cfg_attr(docsrs, doc(cfg(feature = "lambda-invoke")))]
+#[cfg(any(feature = "lambda-invoke", feature = "lambda-runtime"))]
+#[cfg_attr(docsrs, doc(cfg(any(feature = "lambda-invoke", feature = "lambda-runtime"))))]
 pub mod lambda;
 mod options;
 mod partial;
@@ -33,6 +34,7 @@ mod pool;
 mod presized;
 mod reserve;
 mod sync;
+mod writer;
 
 pub use self::budget::MemoryBudget;
 pub use self::collect::{Collect, collect_presized};
@@ -44,3 +46,4 @@ pub use self::history::LengthHistory;
 pub use self::partial::Partial;
 pub use self::pool::{BufferPool, PoolStats};
 pub use self::presized::Presized;
+pub use self::writer::PooledWriter;

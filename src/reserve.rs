@@ -100,7 +100,8 @@ impl Bounds {
 }
 
 impl Size {
-    fn within(bytes: u64, most: u64) -> Result<Self, u64> {
+    /// `bytes`, and never more than `most`.
+    pub(crate) fn within(bytes: u64, most: u64) -> Result<Self, u64> {
         let exact = to_usize(bytes.min(most))?;
         let class = to_usize(size_class(bytes).min(most))?;
         Ok(Self { exact, class })

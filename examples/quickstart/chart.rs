@@ -1,5 +1,6 @@
 //! Memory over time, drawn: a saw, a smaller saw, and a flat line.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -7,49 +8,48 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use plotters::prelude::*;
-use presized::BufferPool;
-use presized_support::client::{Client, Error};
+use presized::lambda::emulator::Emulator;
 use presized_support::ledger::Ledger;
-use presized_support::server::{Protocol, Server, known};
 
-use crate::{MIB, Reader, check, read};
+use crate::measure::settle;
+use crate::ways::Way;
+use crate::{Error, MIB};
 
-const BODIES: usize = 20;
-const SIZE: u64 = 6 * MIB;
+const CALLS: usize = 20;
+const SIZE: usize = 6 * MIB;
 
-/// How often memory is looked at. A body takes one or two milliseconds.
+/// How often memory is looked at. An answer takes several milliseconds.
 const PERIOD: Duration = Duration::from_micros(50);
 
-/// Milliseconds since the first body was asked for, and MiB that are alive.
+/// Milliseconds since the first call, and MiB that are alive.
 type Sample = (f64, f64);
 
-/// Reads 20 bodies of 6 MiB in three ways, draws what memory did meanwhile, and says where.
-pub(crate) async fn draw() -> Result<(), Error> {
-    let server = Server::start(Protocol::Http1)?;
-    let pool = BufferPool::new(SIZE as usize);
+/// Calls for 20 answers of 6 MiB in three ways, draws what memory did meanwhile, and says where.
+pub(crate) async fn draw(emulator: &Emulator, out: &mut impl Write) -> Result<(), Error> {
     let mut lines = Vec::new();
-    for reader in [Reader::Collect, Reader::Presized, Reader::Pooled(&pool)] {
-        lines.push((reader.name(), watch(&server, reader).await?));
+    for way in Way::ALL {
+        lines.push((way.name(), watch(emulator, way).await?));
     }
     let path = target().join("quickstart.svg");
     plot(&path, &lines)?;
-    println!("\nMemory over time, for {BODIES} bodies of 6 MiB: {}", path.display());
+    writeln!(out, "\nMemory over time, for {CALLS} answers of 6 MiB: {}", path.display())?;
     Ok(())
 }
 
-/// Reads all bodies on this thread while another looks at its memory.
-async fn watch(server: &Server, reader: Reader<'_>) -> Result<Vec<Sample>, Error> {
+/// Calls on this thread while another looks at its memory.
+async fn watch(emulator: &Emulator, way: Way) -> Result<Vec<Sample>, Error> {
+    let caller = way.caller(emulator)?;
     Ledger::count_this_thread(true);
     let before = Ledger::live();
-    let mut client = Client::connect(server.endpoint()).await?;
     // The connection and the pool are warm after the first.
-    check(&read(reader, client.get(&known(SIZE)).await?).await?, SIZE)?;
+    caller.call(SIZE).await?.check(SIZE)?;
     let sampler = Sampler::start(before);
-    for _ in 0..BODIES {
-        check(&read(reader, client.get(&known(SIZE)).await?).await?, SIZE)?;
+    for _ in 0..CALLS {
+        caller.call(SIZE).await?.check(SIZE)?;
     }
     let samples = sampler.stop()?;
-    client.close().await;
+    drop(caller);
+    settle().await;
     Ledger::count_this_thread(false);
     Ok(samples)
 }
@@ -94,7 +94,7 @@ fn plot(path: &Path, lines: &[(&str, Vec<Sample>)]) -> Result<(), Error> {
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
         .caption(
-            format!("Memory of a client that reads {BODIES} bodies of 6 MiB"),
+            format!("Memory of a caller that reads {CALLS} answers of 6 MiB"),
             ("sans-serif", 20),
         )
         .margin(16)

@@ -43,6 +43,21 @@ impl Bars {
     pub fn beside(&mut self, figure: impl Into<String>, value: f64) {
         self.0.push(Bar { figure: figure.into(), value, bound: None });
     }
+
+    /// Whether every figure has reached its bar.
+    pub fn are_met(&self) -> bool {
+        self.0.iter().all(Bar::is_met)
+    }
+}
+
+impl Bar {
+    fn is_met(&self) -> bool {
+        match self.bound {
+            None => true,
+            Some(Bound::AtMost(bar)) => self.value <= bar,
+            Some(Bound::Exactly(bar)) => self.value == bar,
+        }
+    }
 }
 
 impl fmt::Display for Bars {
@@ -50,18 +65,16 @@ impl fmt::Display for Bars {
         let mut table = Table::new(1, [""; 4], ["figure", "value", "bar", ""]);
         table.rule();
         // A trial run leaves cases out, and their figures are not numbers.
-        for Bar { figure, value, bound } in self.0.iter().filter(|bar| !bar.value.is_nan()) {
-            let (bar, met) = match *bound {
+        for bar in self.0.iter().filter(|bar| !bar.value.is_nan()) {
+            let verdict = if bar.is_met() { "met" } else { "MISSED" };
+            let (bound, verdict) = match bar.bound {
                 None => (String::new(), ""),
-                Some(Bound::AtMost(bar)) => (format!("≤ {bar:.2}"), verdict(*value <= bar)),
-                Some(Bound::Exactly(bar)) => (format!("= {bar:.2}"), verdict(*value == bar)),
+                Some(Bound::AtMost(most)) => (format!("≤ {most:.2}"), verdict),
+                Some(Bound::Exactly(exact)) => (format!("= {exact:.2}"), verdict),
             };
-            table.row([figure.clone(), format!("{value:.2}"), bar, met.to_owned()]);
+            let value = format!("{:.2}", bar.value);
+            table.row([bar.figure.clone(), value, bound, verdict.to_owned()]);
         }
         table.fmt(f)
     }
-}
-
-fn verdict(met: bool) -> &'static str {
-    if met { "met" } else { "MISSED" }
 }

@@ -1,6 +1,7 @@
 //! What the tests, benchmarks and the quick start of presized share.
 
 pub mod bars;
+pub mod chunked;
 pub mod client;
 pub mod drive;
 pub mod eventstream;

@@ -42,15 +42,25 @@ pub fn pinned_peer(name: &str) -> Option<PathBuf> {
     found(name, [directory.join("bin")])
 }
 
+/// Says on standard error that this test has nothing to do, and why.
+///
+/// # Panics
+///
+/// Where the variable `PRESIZED_REQUIRE_PEERS` is 1, as on machines that are meant to run
+/// every test.
+pub fn skip(reason: &str) {
+    let required = env::var_os("PRESIZED_REQUIRE_PEERS").is_some_and(|value| value == "1");
+    assert!(!required, "{reason}");
+    // Not by a macro: of those the test harness shows nothing when the test passes.
+    let test = thread::current().name().unwrap_or("main").to_owned();
+    let _ = writeln!(io::stderr(), "skipped: {reason} ({test})");
+}
+
 fn found(name: &str, directories: impl IntoIterator<Item = PathBuf>) -> Option<PathBuf> {
     let mut programs = directories.into_iter().map(|directory| directory.join(name));
     let found = programs.find(|program| program.is_file());
     if found.is_none() {
-        let required = env::var_os("PRESIZED_REQUIRE_PEERS").is_some_and(|value| value == "1");
-        assert!(!required, "{name} is not installed");
-        // Not by a macro: of those the test harness shows nothing when the test passes.
-        let test = thread::current().name().unwrap_or("main").to_owned();
-        let _ = writeln!(io::stderr(), "skipped: {name} is not installed ({test})");
+        skip(&format!("{name} is not installed"));
     }
     found
 }

@@ -12,6 +12,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
 use tokio::sync::oneshot;
 
+use crate::chunked;
+
 /// What a server does with a request that it has read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
@@ -43,8 +45,10 @@ impl Reply {
 pub struct Recorded {
     /// Request line and headers, up to and without the empty line.
     pub head: String,
-    /// As much as Content-Length says.
+    /// As much as Content-Length says, or what the chunks have in them.
     pub body: Vec<u8>,
+    /// The body as it came: chunks with their sizes, and trailers.
+    pub wire: Vec<u8>,
     /// Which connection it came on, from 0.
     pub connection: usize,
 }
@@ -57,11 +61,21 @@ impl Recorded {
 
     /// A header.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.head.lines().skip(1).find_map(|line| {
-            let (found, value) = line.split_once(':')?;
-            found.eq_ignore_ascii_case(name).then(|| value.trim())
-        })
+        field(self.head.lines().skip(1), name)
     }
+
+    /// A field behind the last chunk.
+    pub fn trailer(&self, name: &str) -> Option<&str> {
+        let trailers = chunked::split(&self.wire)?.trailers;
+        field(std::str::from_utf8(trailers).ok()?.lines(), name)
+    }
+}
+
+fn field<'a>(mut lines: impl Iterator<Item = &'a str>, name: &str) -> Option<&'a str> {
+    lines.find_map(|line| {
+        let (found, value) = line.split_once(':')?;
+        found.eq_ignore_ascii_case(name).then(|| value.trim())
+    })
 }
 
 /// A server of HTTP/1.1 on a free port of the loopback address. Dropping it ends it.
@@ -218,17 +232,26 @@ async fn next_request(
         }
     };
     let head = String::from_utf8_lossy(&read[..head_len]).into_owned();
-    let mut request = Recorded { head, body: Vec::new(), connection };
-    let length = request.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
-    let end = head_len + 4 + length;
-    while read.len() < end {
-        if stream.read_buf(read).await? == 0 {
-            return Ok(None);
-        }
-    }
-    let rest = read.split_off(end);
-    request.body = read.split_off(head_len + 4);
+    let rest = read.split_off(head_len + 4);
     *read = rest;
+    let mut request = Recorded { head, body: Vec::new(), wire: Vec::new(), connection };
+    let is_chunked = request.header("transfer-encoding") == Some("chunked");
+    let length = request.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
+    let (content, end) = loop {
+        let found = if is_chunked {
+            chunked::split(read).map(|body| (body.content, read.len() - body.rest.len()))
+        } else {
+            read.get(..length).map(|body| (body.to_vec(), length))
+        };
+        match found {
+            Some(found) => break found,
+            None if stream.read_buf(read).await? == 0 => return Ok(None),
+            None => {}
+        }
+    };
+    let rest = read.split_off(end);
+    request.wire = std::mem::replace(read, rest);
+    request.body = content;
     Ok(Some(request))
 }
 

@@ -1,0 +1,180 @@
+//! lambda_runtime, called by the client of presized.
+
+use std::env;
+use std::process::Command;
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use futures_util::stream::{self, BoxStream};
+use lambda_runtime::{Error, FunctionResponse, LambdaEvent, StreamResponse, service_fn};
+use presized::lambda::emulator::{Emulator, Function};
+use presized::lambda::invoke::Client;
+use serde_json::json;
+use tokio::sync::Barrier;
+
+use crate::{ANSWER_MAX, PATIENCE, within_time};
+
+#[tokio::test]
+async fn json_comes_back_at_any_length() {
+    let (emulator, client) = start(Function::new()).await;
+    within_time(async {
+        for length in [4, 2047, 2048, 2049, 60_000, 6_000_000] {
+            // Two bytes, and two quotes.
+            let event = "é".to_owned() + &"x".repeat(length - 4);
+            assert!(text(&client, &event).await == event, "{length} bytes");
+        }
+    })
+    .await;
+    assert_eq!(emulator.stats(NAME).unwrap().responses, 6);
+}
+
+#[tokio::test]
+async fn a_function_knows_the_context_of_its_call() {
+    let (_emulator, client) = start(Function::new().memory_size(512)).await;
+    within_time(async {
+        let call = client
+            .invoke(NAME)
+            .json("context")
+            .client_context(r#"{"custom":{"who":"me"}}"#)
+            .tenant_id("blue");
+        let answer = call.send().await.unwrap();
+        let request_id = answer.request_id.clone().unwrap();
+        let arn = "arn:aws:lambda:us-east-1:123456789012:function:rust";
+        let context = format!(r#"{request_id} {arn} 512 {{"who":"me"}} Some("blue") true"#);
+        assert_eq!(answer.json::<String>().unwrap(), context);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn errors_and_panics_are_function_errors() {
+    let (_emulator, client) = start(Function::new()).await;
+    within_time(async {
+        for event in ["fail", "panic"] {
+            let answer = client.invoke(NAME).json(event).send().await.unwrap();
+            let error = answer.function_error.unwrap();
+            assert!(error.error_message.unwrap().contains("no such fruit"), "{event}");
+            assert_eq!(text(&client, "after").await, "after");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_over_the_limit_is_refused_and_the_next_is_not() {
+    let (_emulator, client) = start(Function::new()).await;
+    within_time(async {
+        // With its quotes.
+        let largest = text(&client, &format!("answer {}", ANSWER_MAX - 2)).await;
+        assert_eq!(largest.len(), ANSWER_MAX - 2);
+        let event = format!("answer {}", ANSWER_MAX - 1);
+        let answer = client.invoke(NAME).json(&event).send().await.unwrap();
+        let error = answer.function_error.unwrap();
+        assert_eq!(error.error_type.as_deref(), Some("Function.ResponseSizeTooLarge"));
+        assert_eq!(text(&client, "after").await, "after");
+    })
+    .await;
+}
+
+// It writes into the body what would be the trailers of a broken stream, and ends it well.
+#[tokio::test]
+async fn a_stream_is_handed_on() {
+    let (_emulator, client) = start(Function::new()).await;
+    within_time(async {
+        let stream = client.invoke_streaming(NAME).json("stream").send().await.unwrap();
+        let answer = stream.collect(LIMIT).await.unwrap();
+        let (prelude, body) = answer.payload.split_at(answer.payload.len() - "applepear".len());
+        assert!(prelude.ends_with(&[0; 8]), "{prelude:?}");
+        assert_eq!(body, b"applepear");
+
+        let stream = client.invoke_streaming(NAME).json("broken").send().await.unwrap();
+        let answer = stream.collect(LIMIT).await.unwrap();
+        let written = String::from_utf8_lossy(&answer.payload);
+        assert!(written.contains("appleLambda-Runtime-Function-Error-Type:"), "{written:?}");
+        assert_eq!(text(&client, "after").await, "after");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sixteen_callers_of_four_slots_get_their_own_answers() {
+    let (emulator, client) = start(Function::new().concurrency(AT_ONCE)).await;
+    within_time(async {
+        join_all((0..16).map(async |number| {
+            let event = format!("meet {number}");
+            assert_eq!(text(&client, &event).await, event);
+        }))
+        .await;
+    })
+    .await;
+    let stats = emulator.stats(NAME).unwrap();
+    assert_eq!((stats.started, stats.responses, stats.rejected), (16, 16, 0));
+}
+
+async fn start(function: Function) -> (Emulator, Client) {
+    let function = function.timeout(PATIENCE).init_timeout(PATIENCE);
+    let emulator = Emulator::builder().function(NAME, function).start().await.unwrap();
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--exact", "runtime::bootstrap", "--ignored", "--nocapture"]);
+    emulator.spawn(NAME, command).unwrap();
+    let client = emulator.client_builder().max_attempts(1).timeout(PATIENCE).build().unwrap();
+    (emulator, client)
+}
+
+async fn text(client: &Client, event: &str) -> String {
+    client.invoke(NAME).json(event).send().await.unwrap().json().unwrap()
+}
+
+/// The process of the function. It is no test, and ends with the emulator.
+#[tokio::test]
+#[ignore = "is run by the others"]
+async fn bootstrap() {
+    if env::var_os("AWS_LAMBDA_RUNTIME_API").is_some() {
+        lambda_runtime::run_concurrent(service_fn(function)).await.unwrap();
+    }
+}
+
+type Chunks = BoxStream<'static, Result<Bytes, Error>>;
+
+/// What it does is in the event.
+async fn function(event: LambdaEvent<String>) -> Result<FunctionResponse<String, Chunks>, Error> {
+    let LambdaEvent { payload: event, context } = event;
+    let (command, argument) = event.split_once(' ').unwrap_or((&event, ""));
+    let answer = match command {
+        "answer" => "x".repeat(argument.parse()?),
+        "context" => format!(
+            "{} {} {} {} {:?} {}",
+            context.request_id,
+            context.invoked_function_arn,
+            context.env_config.memory,
+            json!(context.client_context.map(|context| context.custom)),
+            context.tenant_id,
+            context.deadline > 0,
+        ),
+        "fail" => return Err("no such fruit".into()),
+        "panic" => panic!("no such fruit"),
+        "stream" | "broken" => {
+            let end =
+                if command == "broken" { Err("no such fruit".into()) } else { Ok("pear".into()) };
+            let chunks: Chunks = Box::pin(stream::iter([Ok("apple".into()), end]));
+            return Ok(FunctionResponse::StreamingResponse(StreamResponse::from(chunks)));
+        }
+        "meet" => {
+            MEETING.wait().await;
+            event
+        }
+        _ => event,
+    };
+    Ok(FunctionResponse::BufferedResponse(answer))
+}
+
+const NAME: &str = "rust";
+
+/// More than any of the streams has.
+const LIMIT: u64 = 1000;
+
+/// How many meet.
+const AT_ONCE: usize = 4;
+
+static MEETING: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(AT_ONCE));
