@@ -46,11 +46,6 @@ impl Client {
         numbers.try_into().map_err(|_| format!("not {N} numbers: {answer}").into())
     }
 
-    /// Its number, for programs that look at processes.
-    pub fn id(&self) -> u32 {
-        self.process.id()
-    }
-
     /// Lets it end.
     pub fn finish(self) -> Result<(), Error> {
         let Self { mut process, input, .. } = self;

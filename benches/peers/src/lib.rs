@@ -2,5 +2,4 @@
 
 pub mod allocator;
 pub mod api;
-pub mod caller;
 pub mod child;
