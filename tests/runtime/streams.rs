@@ -49,8 +49,9 @@ async fn a_stream_is_sent_in_chunks_and_ends_cleanly() {
         announced,
         ["lambda-runtime-function-error-type", "lambda-runtime-function-error-body"]
     );
+    // Over a fresh connection: a server that accepts early may close this one afterwards.
     assert_eq!(next(&client).await.event, "2");
-    assert_eq!(server.requests()[2].connection, 0);
+    assert_eq!(server.requests()[2].connection, 1);
 }
 
 /// Case: a failure in mid-stream.
