@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use presized::lambda::emulator::{Emulator, Function};
-use presized::lambda::invoke::{Client, ErrorKind};
+use presized::lambda::invoke::Client;
 use presized::lambda::runtime::{Context, ErrorReport, raw, streaming};
 use presized_support::ledger::{Ledger, Mark};
 use presized_support::table;
@@ -144,9 +144,6 @@ async fn broken_stream(client: &Client, out: &mut impl Write) -> Result<(), Erro
     let received = table::bytes(received);
     writeln!(out, "\nA stream that breaks: the status was {}, {received} came", stream.status())?;
     writeln!(out, "    error   {}", chain(&error))?;
-    if let ErrorKind::Function(failed) = error.kind() {
-        writeln!(out, "    details {}", failed.details.as_deref().unwrap_or("none"))?;
-    }
     Ok(())
 }
 
