@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use bytes::Bytes;
 use presized::lambda::runtime::{ErrorKind, ErrorReport, RuntimeClient};
@@ -89,9 +90,11 @@ async fn a_connection_that_was_closed_between_two_requests_is_replaced() {
         // Blocks the thread, as the process would be stopped: the runtime hears of nothing.
         close.send(()).unwrap();
         is_closed.recv().unwrap();
+        thread::sleep(LULL);
         assert!(in_time(invocation.respond("")).await.unwrap().is_accepted());
         close.send(()).unwrap();
         is_closed.recv().unwrap();
+        thread::sleep(LULL);
     }
     server.join().unwrap();
 }
@@ -161,3 +164,6 @@ async fn connections_are_new_after_a_restore() {
 fn connections(requests: &[Recorded]) -> Vec<usize> {
     requests.iter().map(|request| request.connection).collect()
 }
+
+/// Longer than a connection is used again without a look at it.
+const LULL: Duration = Duration::from_millis(1);

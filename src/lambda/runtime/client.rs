@@ -91,7 +91,7 @@ impl RuntimeClient {
                 StatusCode::NO_CONTENT => {}
                 _ => return Err(self.refusal(&head, exchange).await.into()),
             }
-            self.discard(&head, exchange).await;
+            self.discard(head, exchange).await;
             time::sleep(wait).await;
             wait = (wait * 2).min(WAIT_MOST);
         }
@@ -165,20 +165,20 @@ impl RuntimeClient {
     pub(super) async fn post(
         &self,
         path: &str,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
         body: Bytes,
     ) -> Result<Option<ApiError>, Error> {
-        let request = || {
-            let mut headers = headers.clone();
-            if body.is_empty() {
-                // RFC 9110, section 8.6. hyper leaves it out.
-                headers.insert(CONTENT_LENGTH, ZERO);
-            }
+        if body.is_empty() {
+            // RFC 9110, section 8.6. hyper leaves it out.
+            headers.insert(CONTENT_LENGTH, ZERO);
+        }
+        let request = |headers| {
             self.request(Method::POST, path, headers, Either::Left(Full::new(body.clone())))
         };
-        let mut response = self.shared.transport.send(request()?).await;
+        let first = request(headers.clone())?;
+        let mut response = self.shared.transport.send(first).await;
         if matches!(&response, Err(error) if matches!(error.kind(), ErrorKind::Broken(_))) {
-            response = self.shared.transport.send(request()?).await;
+            response = self.shared.transport.send(request(headers)?).await;
         }
         let (head, exchange) = response?;
         self.outcome(head, exchange).await
@@ -214,7 +214,7 @@ impl RuntimeClient {
 
     async fn get(&self, path: &str) -> Result<(response::Parts, Exchange), Error> {
         let body = Either::Left(Full::default());
-        let request = self.request(Method::GET, path, HeaderMap::new(), body)?;
+        let request = self.request(Method::GET, path, HeaderMap::with_capacity(2), body)?;
         self.shared.transport.send(request).await
     }
 
@@ -227,7 +227,7 @@ impl RuntimeClient {
     ) -> Result<Request<Outgoing>, Error> {
         headers.insert(HOST, self.shared.host.clone());
         headers.insert(USER_AGENT, self.shared.user_agent.clone());
-        let uri = format!("{}{path}", self.shared.base);
+        let uri = [&self.shared.base, path].concat();
         let mut request = Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = Uri::try_from(uri).map_err(Error::config)?;
@@ -238,7 +238,9 @@ impl RuntimeClient {
     /// Who answers the invocation that these headers are about, if it can be answered.
     fn responder(&self, headers: &HeaderMap) -> Option<Responder> {
         let request_id = headers.get(REQUEST_ID)?.to_str().ok()?;
-        let invocation_id = headers.get(INVOCATION_ID).cloned();
+        // Not a slice of what the connection reads into, which it could not use again.
+        let invocation_id = headers.get(INVOCATION_ID).map(|id| id.as_bytes());
+        let invocation_id = invocation_id.and_then(|id| HeaderValue::from_bytes(id).ok());
         is_path_segment(request_id)
             .then(|| Responder::new(self.clone(), request_id.to_owned(), invocation_id))
     }
@@ -252,9 +254,10 @@ impl RuntimeClient {
         let context = Context::new(responder.request_id().to_owned(), &head.headers);
         let event = Collect::of(&Method::GET, &head, &mut exchange, self.shared.limit)
             .pool(&self.shared.pool)
-            .history(&self.shared.history)
-            .bytes()
-            .await;
+            .history(&self.shared.history);
+        // Its headers are slices of what the connection read into, which it can use again now.
+        drop(head);
+        let event = event.bytes().await;
         match event {
             Ok(event) => {
                 self.shared.transport.release(exchange).await;
@@ -270,7 +273,7 @@ impl RuntimeClient {
         exchange: Exchange,
     ) -> Result<Option<ApiError>, Error> {
         if head.status.is_success() {
-            self.discard(&head, exchange).await;
+            self.discard(head, exchange).await;
             Ok(None)
         } else {
             Ok(Some(self.refusal(&head, exchange).await))
@@ -284,9 +287,11 @@ impl RuntimeClient {
     }
 
     /// Reads what nobody needs, so that the connection can be used again.
-    async fn discard(&self, head: &response::Parts, mut exchange: Exchange) {
-        let read = Collect::of(&Method::GET, head, &mut exchange, DISCARDED).prefix().await;
-        if read.is_ok_and(|read| !read.truncated) {
+    async fn discard(&self, head: response::Parts, mut exchange: Exchange) {
+        let rest = Collect::of(&Method::GET, &head, &mut exchange, DISCARDED).prefix();
+        // As for an event.
+        drop(head);
+        if rest.await.is_ok_and(|read| !read.truncated) {
             // An answer may be accepted before its end, and has one nevertheless.
             exchange.sent().await;
             self.shared.transport.release(exchange).await;

@@ -140,12 +140,15 @@ impl Responder {
     }
 
     fn path(&self, what: &str) -> String {
-        format!("/invocation/{}/{what}", self.request_id)
+        ["/invocation/", &self.request_id, "/", what].concat()
     }
 
     fn headers(&self) -> HeaderMap {
-        let id = self.invocation_id.clone().map(|id| (INVOCATION_ID, id));
-        id.into_iter().collect()
+        let mut headers = HeaderMap::with_capacity(HEADERS);
+        if let Some(id) = &self.invocation_id {
+            headers.insert(INVOCATION_ID, id.clone());
+        }
+        headers
     }
 }
 
@@ -160,6 +163,9 @@ impl fmt::Debug for Responder {
 
 pub(super) const INVOCATION_ID: HeaderName =
     HeaderName::from_static("lambda-runtime-invocation-id");
+
+/// Room for what an answer is sent with.
+const HEADERS: usize = 6;
 
 const RESPONSE_MODE: HeaderName = HeaderName::from_static("lambda-runtime-function-response-mode");
 

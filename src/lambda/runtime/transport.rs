@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use http::{Request, response};
 use hyper_util::rt::TokioIo;
@@ -18,7 +19,14 @@ use super::error::{Error, ErrorKind};
 pub(super) struct Transport {
     /// Host and port.
     address: String,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<Idle>>,
+}
+
+/// A connection that has no exchange on it.
+#[derive(Debug)]
+struct Idle {
+    connection: Connection,
+    since: Instant,
 }
 
 impl Transport {
@@ -61,7 +69,7 @@ impl Transport {
     pub(super) async fn release(&self, exchange: Exchange) {
         let mut connection = exchange.into_connection();
         if poll_fn(|cx| Poll::Ready(connection.poll_ready(cx))).await == Poll::Ready(true) {
-            self.idle().push(connection);
+            self.idle().push(Idle { connection, since: Instant::now() });
         }
     }
 
@@ -72,11 +80,13 @@ impl Transport {
     }
 
     async fn take_idle(&self) -> Option<Connection> {
-        let connection = self.idle().pop()?;
-        // Lets the runtime hear that it was closed, while its thread was busy or the process was
-        // frozen. Without that a current-thread runtime writes the request to a connection that
-        // the kernel knows to be closed.
-        task::yield_now().await;
+        let Idle { connection, since } = self.idle().pop()?;
+        if since.elapsed() > MOMENT {
+            // Lets the runtime hear that it was closed, while its thread was busy or the process
+            // was frozen. Without that a current-thread runtime writes the request to a connection
+            // that the kernel knows to be closed.
+            task::yield_now().await;
+        }
         Some(connection)
     }
 
@@ -87,8 +97,12 @@ impl Transport {
         Connection::new(TokioIo::new(stream)).await.map_err(io::Error::other)
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
         // Nothing panics while it is held.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Within it a connection is not looked at again, which costs a call of the system: a function
+/// that is quick asks for the next invocation some microseconds after its answer was accepted.
+const MOMENT: Duration = Duration::from_micros(100);
