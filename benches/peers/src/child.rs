@@ -30,10 +30,11 @@ impl Client {
 
     /// Asks for something in a line, and waits for the line that answers it.
     pub fn ask(&mut self, question: &str) -> Result<String, Error> {
-        writeln!(self.input, "{question}")?;
         let mut answer = String::new();
-        if self.output.read_line(&mut answer)? == 0 {
-            return Err("a client has ended early, and said why above".into());
+        let asked = writeln!(self.input, "{question}");
+        if asked.is_err() || self.output.read_line(&mut answer)? == 0 {
+            let status = self.process.wait()?;
+            return Err(format!("a client has ended early, by {status}; it says why above").into());
         }
         answer.truncate(answer.trim_end().len());
         Ok(answer)
@@ -44,6 +45,11 @@ impl Client {
         let answer = self.ask(question)?;
         let numbers = answer.split(' ').map(str::parse).collect::<Result<Vec<f64>, _>>()?;
         numbers.try_into().map_err(|_| format!("not {N} numbers: {answer}").into())
+    }
+
+    /// Its number, for programs that look at processes.
+    pub fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// Lets it end.

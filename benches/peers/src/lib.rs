@@ -2,4 +2,5 @@
 
 pub mod allocator;
 pub mod api;
+pub mod caller;
 pub mod child;

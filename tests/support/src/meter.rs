@@ -15,6 +15,11 @@ pub fn thread_cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every thread has this clock").into()
 }
 
+/// CPU time of this process, of all its threads, since it began. In nanoseconds as well.
+pub fn process_cpu() -> Duration {
+    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).expect("every process has this clock").into()
+}
+
 /// Memory of this process that is resident, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Resident {
