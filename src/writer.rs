@@ -54,6 +54,8 @@ pub struct PooledWriter {
     pool: BufferPool,
     expected: usize,
     limit: usize,
+    /// Content ends here, unless there is more memory for it: where the buffer does, or the limit.
+    end: usize,
 }
 
 impl BufferPool {
@@ -62,15 +64,22 @@ impl BufferPool {
     pub fn writer(&self, expected: Option<u64>) -> PooledWriter {
         // What cannot be addressed cannot be had either, and is given up at the first write.
         let expected = expected.map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        PooledWriter { block: Block::default(), pool: self.clone(), expected, limit: usize::MAX }
+        PooledWriter {
+            block: Block::default(),
+            pool: self.clone(),
+            expected,
+            limit: usize::MAX,
+            end: 0,
+        }
     }
 }
 
 impl PooledWriter {
-    /// Takes at most this many bytes, inclusive.
+    /// Takes at most this many bytes, inclusive, and with those that were written before.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
+        self.end = self.block.capacity().min(bytes);
         self
     }
 
@@ -105,6 +114,7 @@ impl PooledWriter {
             self.reserve(needed.max(likely)).or_else(|_too_much| self.reserve(needed))?;
         larger.fill(self.block.as_ref());
         self.block = larger;
+        self.end = self.block.capacity().min(self.limit);
         Ok(())
     }
 
@@ -125,7 +135,7 @@ impl Write for PooledWriter {
     // Serialisers write a few bytes at a time.
     #[inline]
     fn write_all(&mut self, data: &[u8]) -> io::Result<()> {
-        if data.len() > self.block.capacity() - self.block.len() {
+        if data.len() > self.end.saturating_sub(self.block.len()) {
             self.grow(data.len())?;
         }
         self.block.fill(data);

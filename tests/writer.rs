@@ -146,6 +146,15 @@ fn limit_is_inclusive_and_a_failed_write_writes_nothing() {
         let content = writer.into_bytes();
         assert_eq!((content.len(), content.last()), (limit, Some(&b'y')));
     }
+    // Later than the first bytes, it counts those too, and what there is room for is no matter.
+    let mut writer = pool.writer(None);
+    writer.write_all(b"12345").unwrap();
+    for (limit, more, taken) in [(7, "678", false), (7, "67", true), (3, "8", false), (3, "", true)]
+    {
+        writer = writer.limit(limit);
+        assert_eq!(writer.write_all(more.as_bytes()).is_ok(), taken, "{limit} {more}");
+    }
+    assert_eq!(writer.into_bytes(), "1234567");
     let mut nothing = pool.writer(None).limit(0);
     nothing.write_all(b"").unwrap();
     assert_eq!(nothing.write_all(b"x").unwrap_err().kind(), ErrorKind::FileTooLarge);

@@ -2,6 +2,7 @@
 
 mod attach;
 mod concurrent;
+mod drop;
 mod echo;
 mod errors;
 mod invoke;

@@ -151,6 +151,11 @@ impl FrameSender {
         self.0.send(Ok(Frame::data(data.into()))).await.unwrap();
     }
 
+    /// Writes as many frames of this size as are taken.
+    pub(crate) async fn fill(&self, size: usize) {
+        while self.0.send(Ok(Frame::data(vec![0; size].into()))).await.is_ok() {}
+    }
+
     pub(crate) async fn trailers(&self, trailers: HeaderMap) {
         self.0.send(Ok(Frame::trailers(trailers))).await.unwrap();
     }

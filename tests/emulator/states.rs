@@ -1,8 +1,10 @@
 use presized::lambda::emulator::Function;
 use tokio::join;
 
+const ONE_SECOND: std::time::Duration = std::time::Duration::from_secs(1);
+
 use super::runtime::{Runtime, within};
-use super::{NAME, client, emulator, failure};
+use super::{NAME, PATIENCE, client, emulator, failure};
 
 fn refused(status: u16, error_type: &str) -> (u16, String) {
     (status, error_type.to_owned())
@@ -39,6 +41,43 @@ async fn an_invocation_is_answered_once() {
         assert_eq!(runtime.respond(&next.id, "next").await.status, 202);
         assert_eq!(call.await.unwrap().unwrap().payload, "next");
         assert_eq!(emulator.stats(NAME).unwrap().rejected, 3);
+    }
+}
+
+/// The runtime leaves with one event, and none comes for the other.
+#[tokio::test]
+async fn a_call_that_waits_behind_another_has_an_end_too() {
+    let function = Function::new().timeout(ONE_SECOND).init_timeout(ONE_SECOND / 4);
+    let emulator = emulator(function).await;
+    let client = client(&emulator);
+    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let calls = [(); 2].map(|()| tokio::spawn(client.invoke(NAME).send()));
+    runtime.next().await;
+    drop(runtime);
+    for call in calls {
+        let failure = failure(within(call).await.unwrap().unwrap());
+        assert_eq!(failure.error_type.as_deref(), Some("Sandbox.Timedout"));
+    }
+    let stats = emulator.stats(NAME).unwrap();
+    assert_eq!((stats.invoked, stats.started, stats.timeouts), (2, 1, 2));
+}
+
+/// In that moment it neither has an event nor asks for one.
+#[tokio::test]
+async fn a_call_waits_while_a_runtime_is_between_two_events() {
+    let emulator = emulator(Function::new().timeout(PATIENCE).init_timeout(ONE_SECOND * 3)).await;
+    let client = client(&emulator);
+    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let calls = ["a", "b"].map(|event| tokio::spawn(client.invoke(NAME).payload(event).send()));
+    let event = runtime.next().await;
+    tokio::time::sleep(ONE_SECOND * 5 / 2).await;
+    assert_eq!(runtime.respond(&event.id, event.payload).await.status, 202);
+    // The other one has waited for three seconds by now.
+    tokio::time::sleep(ONE_SECOND).await;
+    let event = runtime.next().await;
+    assert_eq!(runtime.respond(&event.id, event.payload).await.status, 202);
+    for (call, event) in calls.into_iter().zip(["a", "b"]) {
+        assert_eq!(call.await.unwrap().unwrap().payload, event);
     }
 }
 

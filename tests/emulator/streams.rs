@@ -177,6 +177,37 @@ async fn time_is_over_in_the_middle_of_a_stream_too() {
     assert_eq!((stats.timeouts, stats.errors, stats.responses), (1, 0, 0));
 }
 
+/// A caller that is there and reads nothing keeps its runtime waiting, but not for longer.
+#[tokio::test]
+async fn time_is_over_for_a_stream_that_nobody_reads_too() {
+    let emulator = emulator(Function::new().timeout(std::time::Duration::from_secs(1))).await;
+    let client = client(&emulator);
+    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let (sender, body) = frames();
+    let calling = async {
+        let mut stream = client.invoke_streaming(NAME).send().await.unwrap();
+        assert_eq!(chunk(&mut stream).await.unwrap().unwrap(), "begun");
+        stream
+    };
+    let writing = async {
+        sender.data("begun").await;
+        // More than the sockets hold.
+        sender.fill(64 << 10).await;
+    };
+    let running = async {
+        let event = runtime.next().await;
+        runtime.stream(&event.id, body).await.unwrap()
+    };
+    let (mut stream, (), reply) = join!(calling, writing, running);
+    assert_eq!(reply.refusal(), (410, "InvokeTimeout".to_owned()));
+    let error = loop {
+        if let Err(error) = chunk(&mut stream).await.unwrap() {
+            break error;
+        }
+    };
+    assert_eq!(broken(error).0, "Sandbox.Timedout");
+}
+
 #[tokio::test]
 async fn a_function_goes_on_when_its_caller_goes_away() {
     let emulator = emulator(Function::new().timeout(PATIENCE)).await;

@@ -1,9 +1,11 @@
+use std::time::Duration;
+
 use presized::lambda::emulator::{Emulator, Function};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::join;
 use tokio::net::TcpStream;
 
-use super::runtime::{Runtime, within};
+use super::runtime::{Runtime, pause, within};
 use super::{NAME, client, emulator};
 
 /// Writes bytes and reads the status of what comes, if anything does.
@@ -26,6 +28,47 @@ async fn still_serves(emulator: &Emulator) {
         runtime.respond(&event.id, "x").await;
     });
     assert_eq!(answer.unwrap().payload, "x");
+}
+
+/// Its connection is to be used again.
+#[tokio::test]
+async fn an_event_that_is_not_for_a_function_is_read_to_its_end() {
+    let emulator = emulator(Function::new()).await;
+    let mut stream = TcpStream::connect(emulator.url().replace("http://", "")).await.unwrap();
+    let head = "POST /2015-03-31/functions/fn/invocations HTTP/1.1\r\nHost: x\r\n\
+                X-Amz-Invocation-Type: DryRun\r\nContent-Length: 1048576\r\n\r\n";
+    for _ in 0..2 {
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(&[b'1'; 1 << 20]).await.unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\r\n\r\n") {
+            assert_ne!(within(stream.read_buf(&mut answer)).await.unwrap(), 0);
+        }
+        assert!(answer.starts_with(b"HTTP/1.1 204 "));
+    }
+}
+
+#[tokio::test]
+async fn callers_that_have_left_do_not_wait_for_ever() {
+    let emulator = emulator(Function::new().init_timeout(Duration::from_millis(100))).await;
+    let request = "POST /2015-03-31/functions/fn/invocations HTTP/1.1\r\nHost: x\r\n\
+                   Content-Length: 4\r\n\r\nleft";
+    let address = emulator.url().replace("http://", "");
+    let mut caller = TcpStream::connect(&address).await.unwrap();
+    caller.write_all(request.as_bytes()).await.unwrap();
+    let stats = || emulator.stats(NAME).unwrap();
+    within(async {
+        while stats().invoked == 0 {
+            pause().await;
+        }
+        drop(caller);
+        while stats().timeouts == 0 {
+            pause().await;
+        }
+    })
+    .await;
+    still_serves(&emulator).await;
+    assert_eq!((stats().invoked, stats().started, stats().timeouts), (2, 1, 1));
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ mod answers;
 mod connections;
 mod early;
 mod events;
+mod hostile;
 mod life;
 mod streams;
 

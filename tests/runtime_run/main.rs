@@ -5,6 +5,7 @@ mod failures;
 mod handlers;
 mod log;
 mod memory;
+mod panics;
 mod refusals;
 #[cfg(unix)]
 mod shutdown;

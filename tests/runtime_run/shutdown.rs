@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use bytes::Bytes;
-use presized::lambda::runtime::{Context, Error, raw, run};
+use presized::lambda::runtime::{Context, Error, Runtime, RuntimeClient, raw, run};
 use presized_support::scripted::{Reply, Scripted};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
@@ -43,6 +45,55 @@ async fn invocation_in_hand_is_answered() {
         finish.notify_one();
         timeout(PATIENCE, running).await.expect("ends in 20 s").unwrap().unwrap();
         assert_eq!(api.posted(), super::pairs(&[("a/response", "hello")]), "{at_once:?}");
+    }
+}
+
+/// It has been given away, to this function alone.
+#[tokio::test]
+async fn invocation_whose_event_is_on_its_way_is_answered() {
+    for at_once in [None, Some(1)] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint = listener.local_addr().unwrap().to_string();
+        let client = RuntimeClient::builder().endpoint(endpoint).build().unwrap();
+        let pool = client.pool().clone();
+        let echo = raw(async |event: Bytes, _: Context| Ok::<_, Infallible>(event));
+        let stop = Arc::new(Notify::new());
+        let told = Arc::clone(&stop);
+        let runtime =
+            Runtime::new(echo).client(client).shutdown(async move { told.notified().await });
+        let runtime = match at_once {
+            Some(number) => runtime.concurrency(number),
+            None => runtime,
+        };
+        let running = tokio::spawn(runtime.run());
+        let serving = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            read_until(&mut stream, "\r\n\r\n").await;
+            let head = "HTTP/1.1 200 OK\r\nLambda-Runtime-Aws-Request-Id: a\r\n\
+                        Content-Length: 65536\r\n\r\n";
+            stream.write_all(head.as_bytes()).await.unwrap();
+            stream.write_all(&[b'e'; 32 << 10]).await.unwrap();
+            // There is memory for it, so that its beginning has been read.
+            while pool.stats().outstanding == 0 {
+                tokio::task::yield_now().await;
+            }
+            stop.notify_one();
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            stream.write_all(&[b'e'; 32 << 10]).await.unwrap();
+            read_until(&mut stream, &"e".repeat(65536)).await;
+            stream.write_all(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").await.unwrap();
+        };
+        timeout(PATIENCE, serving).await.expect("an answer in 20 s");
+        timeout(PATIENCE, running).await.expect("ends in 20 s").unwrap().unwrap();
+    }
+}
+
+async fn read_until(stream: &mut TcpStream, end: &str) {
+    let mut read = Vec::new();
+    while !read.ends_with(end.as_bytes()) {
+        assert_ne!(stream.read_buf(&mut read).await.unwrap(), 0, "the function is gone");
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::HeaderValue;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, timeout_at};
 
 use super::deployed::{Deployed, Inner, Past};
 use super::failure::Failure;
@@ -21,7 +21,10 @@ pub(super) struct Answering {
     id: RequestId,
     takes_stream: bool,
     wants_log: bool,
+    /// What it comes to, as soon as that is known.
+    end: Option<End>,
     ended: bool,
+    over: oneshot::Receiver<()>,
 }
 
 impl Deployed {
@@ -37,13 +40,16 @@ impl Deployed {
         let Some(running) = inner.running.get_mut(&id) else {
             return Err(Refusal::InvalidRequestId);
         };
-        running.answering = true;
+        let (answering, over) = oneshot::channel();
+        running.answering = Some(answering);
         Ok(Answering {
             function: Arc::clone(self),
             takes_stream: running.takes_stream,
             wants_log: running.log.is_some(),
             id,
+            end: None,
             ended: false,
+            over,
         })
     }
 
@@ -51,9 +57,11 @@ impl Deployed {
     pub(super) async fn expire(self: Arc<Self>) {
         loop {
             let next = self.expired(Instant::now());
+            let earlier = self.deadline_set.notified();
             match next {
-                Some(deadline) => sleep_until(deadline).await,
-                None => self.deadline_set.notified().await,
+                // Which of them it is, the next turn sees.
+                Some(next) => drop(timeout_at(next, earlier).await),
+                None => earlier.await,
             }
         }
     }
@@ -63,7 +71,7 @@ impl Deployed {
         let mut inner = self.lock();
         while let Some((deadline, id)) = inner.deadlines.first() {
             if *deadline > now {
-                return Some(*deadline);
+                break;
             }
             let id = Arc::clone(id);
             let failure = Failure::timed_out(&id, self.options.timeout);
@@ -76,7 +84,9 @@ impl Deployed {
                 }
             }
         }
-        None
+        let given_up = self.give_up(&mut inner, now);
+        let deadline = inner.deadlines.first().map(|(deadline, _)| *deadline);
+        [deadline, given_up].into_iter().flatten().min()
     }
 
     /// Ends an invocation, and tells whether it was under way.
@@ -96,6 +106,7 @@ impl Deployed {
             log.push(log::end(id, took, self.options.memory_mb).as_bytes());
         }
         running.reply.send(end, running.log);
+        inner.last_seen = Some(Instant::now());
         self.dispatch(inner);
         true
     }
@@ -107,9 +118,10 @@ impl Answering {
         self.takes_stream
     }
 
-    /// Whether nobody else has ended the invocation.
-    pub(super) fn is_running(&self) -> bool {
-        self.function.lock().running.contains_key(&self.id)
+    /// Waits until somebody else has ended the invocation.
+    pub(super) async fn over(&mut self) {
+        // Nothing is ever sent.
+        let _ = (&mut self.over).await;
     }
 
     /// Gives the caller the beginning of the answer, and what comes of it.
@@ -128,14 +140,17 @@ impl Answering {
 
     /// Ends the invocation, unless it was over before that.
     pub(super) async fn end(mut self, end: End) -> Result<(), Refusal> {
+        // Counts though the runtime goes away before it is told.
+        self.end = Some(end);
         if self.wants_log {
             self.function.settle_log().await;
         }
-        if self.end_now(end) { Ok(()) } else { Err(Refusal::InvokeTimeout) }
+        if self.end_now() { Ok(()) } else { Err(Refusal::InvokeTimeout) }
     }
 
-    fn end_now(&mut self, end: End) -> bool {
+    fn end_now(&mut self) -> bool {
         self.ended = true;
+        let end = self.end.take().unwrap_or_else(|| End::Failed(Failure::truncated()));
         self.function.end(&mut self.function.lock(), &self.id, end)
     }
 }
@@ -143,7 +158,7 @@ impl Answering {
 impl Drop for Answering {
     fn drop(&mut self) {
         if !self.ended {
-            self.end_now(End::Failed(Failure::truncated()));
+            self.end_now();
         }
     }
 }
@@ -155,7 +170,7 @@ impl Inner {
                 (Some(ours), Some(theirs)) => ours != theirs,
                 _ => false,
             };
-            return match (another, running.answering) {
+            return match (another, running.answering.is_some()) {
                 (true, _) => Known::Another,
                 (false, true) => Known::Answering,
                 (false, false) => Known::Running,

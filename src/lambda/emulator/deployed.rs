@@ -12,7 +12,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 use super::failure::Failure;
-use super::invocation::{End, Invocation, RequestId, Running};
+use super::invocation::{End, Invocation, Reply, RequestId, Running};
 use super::log::Tail;
 use super::offer::Offer;
 use super::process::Process;
@@ -28,9 +28,9 @@ pub(super) struct Deployed {
     /// Of events and answers that came without a length.
     pub(super) events: LengthHistory,
     pub(super) answers: LengthHistory,
-    /// A call has come.
+    /// There is a call for which there is no runtime.
     pub(super) invoked: Notify,
-    /// There is a deadline where there was none.
+    /// There is a deadline where there was none, or a call for which there is no runtime.
     pub(super) deadline_set: Notify,
     /// Whether the emulator has been given a runtime for it.
     has_runtime: AtomicBool,
@@ -45,6 +45,8 @@ pub(super) struct Inner {
     pub(super) slots: VecDeque<oneshot::Sender<Offer>>,
     /// Events that are on their way to a slot.
     pub(super) offered: usize,
+    /// When a runtime last asked for an event, or was done with one.
+    pub(super) last_seen: Option<Instant>,
     pub(super) running: HashMap<RequestId, Running>,
     /// Of those that run.
     pub(super) deadlines: BTreeSet<(Instant, RequestId)>,
@@ -134,23 +136,28 @@ impl Deployed {
             _ => {
                 inner.queue.push_back(invocation);
                 self.dispatch(&mut inner);
-                self.invoked.notify_one();
             }
         }
     }
 
-    /// Ends a call for which there is no runtime. One that is under way, or waits for a runtime
-    /// that is, goes on.
-    pub(super) fn abandon(&self, id: &str) {
-        let mut inner = self.lock();
-        if !inner.slots.is_empty() || !inner.running.is_empty() || inner.offered > 0 {
-            return;
-        }
-        let position = inner.queue.iter().position(|invocation| &*invocation.id == id);
-        if let Some(invocation) = position.and_then(|position| inner.queue.remove(position)) {
-            let failure = Failure::timed_out(id, self.options.init_timeout);
+    /// Ends the calls for which there has been no runtime for too long, and tells when the next is
+    /// due. One that is under way, or waits for a runtime that is, goes on, and so does what was
+    /// invoked as an event.
+    pub(super) fn give_up(&self, inner: &mut Inner, now: Instant) -> Option<Instant> {
+        let patience = self.options.init_timeout;
+        while !inner.has_runtime() {
+            let waits = |invocation: &Invocation| !matches!(invocation.reply, Reply::Nobody);
+            let first = inner.queue.iter().position(waits)?;
+            let since = inner.last_seen.max(Some(inner.queue[first].queued))?;
+            let due = since.checked_add(patience)?;
+            if due > now {
+                return Some(due);
+            }
+            let invocation = inner.queue.remove(first)?;
+            let failure = Failure::timed_out(&invocation.id, patience);
             inner.fail_queued(invocation, End::TimedOut(failure));
         }
+        None
     }
 
     /// A runtime asks for an event.
@@ -160,6 +167,7 @@ impl Deployed {
         may_poll(mode, inner.running.len())?;
         inner.initialised = true;
         inner.init_failure = None;
+        inner.last_seen = Some(Instant::now());
         // It has left behind what it has answered.
         inner.ended.retain(|(_, past)| *past == Past::TimedOut);
         inner.slots.retain(|slot| !slot.is_closed());
@@ -206,6 +214,14 @@ impl Deployed {
 
     /// Gives calls to slots, as long as there are both.
     pub(super) fn dispatch(self: &Arc<Self>, inner: &mut Inner) {
+        self.offer(inner);
+        if !inner.queue.is_empty() && !inner.has_runtime() {
+            self.invoked.notify_one();
+            self.deadline_set.notify_one();
+        }
+    }
+
+    fn offer(self: &Arc<Self>, inner: &mut Inner) {
         let classic = self.options.mode() == Mode::Classic;
         while !(classic && inner.offered + inner.running.len() > 0) {
             let Some(invocation) = inner.queue.pop_front() else { return };
@@ -227,6 +243,13 @@ impl Deployed {
 }
 
 impl Inner {
+    /// Whether a runtime is at work, or waits for that.
+    fn has_runtime(&self) -> bool {
+        !self.running.is_empty()
+            || self.offered > 0
+            || self.slots.iter().any(|slot| !slot.is_closed())
+    }
+
     pub(super) fn fail_queue(&mut self, failure: impl Fn(&str) -> Failure) {
         for invocation in mem::take(&mut self.queue) {
             let failure = failure(&invocation.id);
@@ -255,3 +278,6 @@ impl Inner {
 /// As many as Lambda executes at a time in an account by default
 /// (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
 const CONCURRENT_CALLS: usize = 1000;
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,7 @@ pub(super) type RequestId = Arc<str>;
 pub(super) struct Invocation {
     pub(super) id: RequestId,
     pub(super) version: String,
+    pub(super) queued: Instant,
     pub(super) event: Bytes,
     /// What the runtime is told with the event.
     pub(super) headers: HeaderMap,
@@ -75,8 +76,9 @@ pub(super) struct Running {
     pub(super) invocation_id: Option<HeaderValue>,
     pub(super) started: Instant,
     pub(super) deadline: Option<Instant>,
-    /// Whether an answer is being read.
-    pub(super) answering: bool,
+    /// There while an answer is being read. Whoever reads it sees this dropped, and so hears that
+    /// the invocation has ended without it.
+    pub(super) answering: Option<oneshot::Sender<()>>,
     pub(super) takes_stream: bool,
     pub(super) log: Option<Tail>,
     pub(super) reply: Reply,

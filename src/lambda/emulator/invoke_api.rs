@@ -11,7 +11,7 @@ use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, request};
 use hyper::body::Incoming;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::Instant;
 
 use super::body::{Body, JSON, empty};
 use super::call::{Call, InvocationType};
@@ -64,10 +64,10 @@ async fn invoke(
         return Err(ServiceError::FunctionNotFound { arn });
     };
     let call = Call::read(&head.headers, target.operation)?;
+    let event = read_event(function, call.invocation_type, body).await?;
     if call.invocation_type == InvocationType::DryRun {
         return Ok(empty(StatusCode::NO_CONTENT));
     }
-    let event = read_event(function, call.invocation_type, body).await?;
     function.admit().map_err(|_| ServiceError::Throttled)?;
 
     let id = RequestId::from(id);
@@ -76,6 +76,7 @@ async fn invoke(
     function.invoke(Invocation {
         id: Arc::clone(&id),
         version: target.version().to_owned(),
+        queued: Instant::now(),
         event,
         log: call.tail_log.then(Tail::default),
         headers: call.context(&id, &arn),
@@ -85,7 +86,7 @@ async fn invoke(
     if is_event {
         return Ok(empty(StatusCode::ACCEPTED));
     }
-    let outcome = wait(function, &id, outcome).await?;
+    let outcome = outcome.await.map_err(|_| ServiceError::Closed)?;
     Ok(answer(&target, outcome))
 }
 
@@ -105,22 +106,6 @@ async fn read_event(
         },
         _ => ServiceError::PayloadTruncated,
     })
-}
-
-/// Waits for the function, or for as long as it takes to see that there is none to wait for.
-async fn wait(
-    function: &Deployed,
-    id: &str,
-    mut outcome: oneshot::Receiver<Outcome>,
-) -> Result<Outcome, ServiceError> {
-    let outcome = match timeout(function.options.init_timeout, &mut outcome).await {
-        Ok(outcome) => outcome,
-        Err(_) => {
-            function.abandon(id);
-            outcome.await
-        }
-    };
-    outcome.map_err(|_| ServiceError::Closed)
 }
 
 fn answer(target: &Target, outcome: Outcome) -> Response<Body> {

@@ -60,7 +60,7 @@ impl Offer {
             invocation_id: invocation_id.clone(),
             started,
             deadline,
-            answering: false,
+            answering: None,
             takes_stream: invocation.takes_stream,
             log: invocation.log,
             reply: invocation.reply,

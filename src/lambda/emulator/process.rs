@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::sync::{Notify, mpsc, oneshot};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, consume_budget};
 
 use super::deployed::Deployed;
 use super::failure::Failure;
@@ -158,7 +158,8 @@ async fn run(function: &Arc<Deployed>, mut child: Child) -> io::Result<String> {
 /// Puts what a process writes into the log of the function.
 ///
 /// Whoever asks for a flush has heard of something that the process did after it wrote. What it
-/// wrote is readable then, and reading goes first.
+/// wrote is readable then, and read before the flush is done: all that is there, or as much as can
+/// have been there, of a process that writes without end.
 async fn read_output(
     function: Arc<Deployed>,
     mut stdout: Option<impl AsyncRead + Unpin>,
@@ -166,14 +167,37 @@ async fn read_output(
     mut flushes: mpsc::Receiver<oneshot::Sender<()>>,
 ) {
     let (mut out, mut err) = ([0; READ_AT_ONCE], [0; READ_AT_ONCE]);
+    // Who waits, and how many bytes are to be read before.
+    let mut flushing: Option<(oneshot::Sender<()>, usize)> = None;
     loop {
-        tokio::select! {
+        let reading = async {
+            tokio::select! {
+                read = read(&mut stdout, &mut out) => {
+                    function.log(&out[..read]);
+                    read
+                }
+                read = read(&mut stderr, &mut err) => {
+                    function.log(&err[..read]);
+                    read
+                }
+            }
+        };
+        let read = tokio::select! {
             biased;
-            read = read(&mut stdout, &mut out) => function.log(&out[..read]),
-            read = read(&mut stderr, &mut err) => function.log(&err[..read]),
-            // Who asks may have stopped to wait.
-            Some(done) = flushes.recv() => {
-                let _ = done.send(());
+            Some(done) = flushes.recv(), if flushing.is_none() => {
+                flushing = Some((done, PIPES));
+                continue;
+            }
+            read = reading => read,
+            // Nothing is there. It waits as well where reading does only because this task has had
+            // its share of time.
+            () = consume_budget(), if flushing.is_some() => PIPES,
+        };
+        if let Some((done, left)) = flushing.take() {
+            match left.checked_sub(read) {
+                Some(left @ 1..) => flushing = Some((done, left)),
+                // Who asks may have stopped to wait.
+                _ => drop(done.send(())),
             }
         }
     }
@@ -191,3 +215,33 @@ async fn read(source: &mut Option<impl AsyncRead + Unpin>, buffer: &mut [u8]) ->
 }
 
 const READ_AT_ONCE: usize = 4096;
+
+/// What two pipes hold on Linux, unless somebody made them larger (pipe(7)).
+const PIPES: usize = 2 * (64 << 10);
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::{Empty, repeat};
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::BufferPool;
+    use crate::lambda::emulator::Function;
+
+    /// All that an invocation waits for before it ends.
+    #[tokio::test]
+    async fn a_process_that_writes_without_end_is_not_waited_for() {
+        let function = Deployed::new("fn".into(), Function::new(), BufferPool::new(0));
+        let function = Arc::new(function);
+        let (flush, flushes) = mpsc::channel(1);
+        function.process_started(Process { stop: Arc::default(), flush });
+        let (stdout, stderr) = (Some(repeat(b'x')), None::<Empty>);
+        let reading = tokio::spawn(read_output(Arc::clone(&function), stdout, stderr, flushes));
+        for _ in 0..3 {
+            timeout(Duration::from_secs(20), function.settle_log()).await.expect("an end in time");
+        }
+        reading.abort();
+    }
+}

@@ -10,7 +10,7 @@ use super::invocation::End;
 use super::state::Refusal;
 
 /// Hands on a streamed answer, and holds no more of it than a few chunks.
-pub(super) async fn forward(answering: Answering, body: &mut Incoming) -> Result<(), Refusal> {
+pub(super) async fn forward(mut answering: Answering, body: &mut Incoming) -> Result<(), Refusal> {
     let chunks = answering.start_stream()?;
     // A function is not stopped for a caller that goes away.
     let mut heard = true;
@@ -18,11 +18,11 @@ pub(super) async fn forward(answering: Answering, body: &mut Incoming) -> Result
     let mut failure = None;
     loop {
         let frame = select! {
+            // Before the chunks, which whoever has heard of the end closes.
+            biased;
+            () = answering.over() => return Err(Refusal::InvokeTimeout),
             frame = body.frame() => frame,
             () = chunks.closed(), if heard => {
-                if !answering.is_running() {
-                    return Err(Refusal::InvokeTimeout);
-                }
                 heard = false;
                 continue;
             }
@@ -41,8 +41,12 @@ pub(super) async fn forward(answering: Answering, body: &mut Incoming) -> Result
                         return Err(Refusal::RequestEntityTooLarge { limit: STREAM_MAX });
                     }
                     if heard && !data.is_empty() {
-                        // Of one that fails, the next turn takes notice.
-                        let _ = chunks.send(data).await;
+                        select! {
+                            // Of one that fails, the next turn takes notice.
+                            _ = chunks.send(data) => {}
+                            // A caller that does not move must not keep this from the runtime.
+                            () = answering.over() => return Err(Refusal::InvokeTimeout),
+                        }
                     }
                 }
                 Err(frame) => {

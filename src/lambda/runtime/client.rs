@@ -36,6 +36,13 @@ pub struct RuntimeClient {
     shared: Arc<Shared>,
 }
 
+/// An invocation that has been given away, and whose event comes.
+pub(super) struct Arriving {
+    head: response::Parts,
+    exchange: Exchange,
+    responder: Responder,
+}
+
 struct Shared {
     transport: Transport,
     /// What goes before the path of every request.
@@ -80,21 +87,8 @@ impl RuntimeClient {
     /// is lost by that. An event that is on its way by then is lost, and its invocation fails: the
     /// Runtime API gives an event away once.
     pub async fn next(&self) -> Result<Invocation, Error> {
-        let mut wait = WAIT_FIRST;
-        loop {
-            let (head, exchange) = self.get("/invocation/next").await?;
-            match head.status {
-                StatusCode::OK => match self.responder(&head.headers) {
-                    Some(responder) => return self.read(head, exchange, responder).await,
-                    None => tracing::warn!("the Runtime API sent an invocation without an id"),
-                },
-                StatusCode::NO_CONTENT => {}
-                _ => return Err(self.refusal(&head, exchange).await.into()),
-            }
-            self.discard(head, exchange).await;
-            time::sleep(wait).await;
-            wait = (wait * 2).min(WAIT_MOST);
-        }
+        let arriving = self.arriving().await?;
+        self.read(arriving).await
     }
 
     /// Reports that the function could not be started. The process is to end then.
@@ -158,6 +152,43 @@ impl RuntimeClient {
             history,
         };
         Self { shared: Arc::new(shared) }
+    }
+
+    /// Waits for the head of the next invocation, whose event is to be [read](Self::read).
+    pub(super) async fn arriving(&self) -> Result<Arriving, Error> {
+        let mut wait = WAIT_FIRST;
+        loop {
+            let (head, exchange) = self.get("/invocation/next").await?;
+            match head.status {
+                StatusCode::OK => match self.responder(&head.headers) {
+                    Some(responder) => return Ok(Arriving { head, exchange, responder }),
+                    None => tracing::warn!("the Runtime API sent an invocation without an id"),
+                },
+                StatusCode::NO_CONTENT => {}
+                _ => return Err(self.refusal(&head, exchange).await.into()),
+            }
+            self.discard(head, exchange).await;
+            time::sleep(wait).await;
+            wait = (wait * 2).min(WAIT_MOST);
+        }
+    }
+
+    /// Reads the event of an invocation.
+    pub(super) async fn read(&self, arriving: Arriving) -> Result<Invocation, Error> {
+        let Arriving { head, mut exchange, responder } = arriving;
+        let context = Context::new(responder.request_id().to_owned(), &head.headers);
+        let event = Collect::of(&Method::GET, &head, &mut exchange, self.shared.limit)
+            .pool(&self.shared.pool)
+            .history(&self.shared.history);
+        // Its headers are slices of what the connection read into, which it can use again now.
+        drop(head);
+        match event.bytes().await {
+            Ok(event) => {
+                self.shared.transport.release(exchange).await;
+                Ok(Invocation::new(context, event, responder))
+            }
+            Err(error) => Err(Error::event(error, context, responder)),
+        }
     }
 
     /// Posts what is in memory, and once more if the connection breaks before there is a response.
@@ -245,28 +276,6 @@ impl RuntimeClient {
             .then(|| Responder::new(self.clone(), request_id.to_owned(), invocation_id))
     }
 
-    async fn read(
-        &self,
-        head: response::Parts,
-        mut exchange: Exchange,
-        responder: Responder,
-    ) -> Result<Invocation, Error> {
-        let context = Context::new(responder.request_id().to_owned(), &head.headers);
-        let event = Collect::of(&Method::GET, &head, &mut exchange, self.shared.limit)
-            .pool(&self.shared.pool)
-            .history(&self.shared.history);
-        // Its headers are slices of what the connection read into, which it can use again now.
-        drop(head);
-        let event = event.bytes().await;
-        match event {
-            Ok(event) => {
-                self.shared.transport.release(exchange).await;
-                Ok(Invocation::new(context, event, responder))
-            }
-            Err(error) => Err(Error::event(error, context, responder)),
-        }
-    }
-
     async fn outcome(
         &self,
         head: response::Parts,
@@ -309,13 +318,17 @@ impl fmt::Debug for RuntimeClient {
     }
 }
 
-/// Whether a text stands for itself in a path (RFC 3986, section 3.3).
+/// Whether a text stands for itself in a path (RFC 3986, section 3.3), and can be sent in one.
 fn is_path_segment(text: &str) -> bool {
     let stands = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte);
-    !text.is_empty() && text.bytes().all(stands)
+    // The dots stand for other segments (section 5.2.4).
+    (1..=ID_LEN).contains(&text.len()) && !matches!(text, "." | "..") && text.bytes().all(stands)
 }
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("lambda-runtime-aws-request-id");
+
+/// No id is longer: Lambda's have 36 bytes. `Uri` takes 64 KiB, with what goes around.
+const ID_LEN: usize = 1024;
 
 const ZERO: HeaderValue = HeaderValue::from_static("0");
 

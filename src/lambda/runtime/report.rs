@@ -107,6 +107,27 @@ impl ErrorReport {
         serde_json::to_vec(self).map(Bytes::from).unwrap_or_default()
     }
 
+    /// The same in at most `most` bytes, which are several hundred: the last frames are left out
+    /// first, and then the ends of message and type.
+    pub(super) fn to_json_within(&self, most: usize) -> Bytes {
+        let whole = self.to_json();
+        if whole.len() <= most {
+            return whole;
+        }
+        let mut short = Self::new(
+            shortened(&self.error_type, NAME_LEN),
+            shortened(&self.error_message, most / 2),
+        );
+        let mut room = most.saturating_sub(short.to_json().len());
+        for frame in &self.stack_trace {
+            // Two quotes and a comma.
+            let Some(less) = room.checked_sub(json_len(frame) + 3) else { break };
+            room = less;
+            short.stack_trace.push(frame.clone());
+        }
+        short.to_json()
+    }
+
     /// What is told beside it.
     pub(super) fn headers(&self) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
         let cause = self.xray_cause.as_ref().filter(|cause| cause.len() < XRAY_CAUSE_END);
@@ -149,6 +170,35 @@ impl<E: Error> From<E> for ErrorReport {
 fn short_name(type_name: &str) -> &str {
     let without_parameters = type_name.split('<').next().unwrap_or(type_name);
     without_parameters.rsplit("::").next().unwrap_or(type_name)
+}
+
+/// The beginning of `text` that JSON can have within `most` bytes, with a mark where it is cut.
+fn shortened(text: &str, most: usize) -> String {
+    const CUT: char = '\u{2026}';
+    if json_len(text) <= most {
+        return text.to_owned();
+    }
+    let mut room = most.saturating_sub(CUT.len_utf8());
+    let fits = |c: &char| {
+        let less = room.checked_sub(json_char_len(*c));
+        room = less.unwrap_or(0);
+        less.is_some()
+    };
+    text.chars().take_while(fits).chain([CUT]).collect()
+}
+
+/// Bytes of a text in JSON, without the quotes.
+fn json_len(text: &str) -> usize {
+    text.chars().map(json_char_len).sum()
+}
+
+/// As serde_json writes it (RFC 8259, section 7).
+fn json_char_len(c: char) -> usize {
+    match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\x08' | '\x0c' => 2,
+        '\0'..'\x20' => 6,
+        _ => c.len_utf8(),
+    }
 }
 
 pub(super) const FUNCTION_ERROR_TYPE: HeaderName =

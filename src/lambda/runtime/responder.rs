@@ -85,9 +85,17 @@ impl Responder {
         S: Stream<Item = Result<Bytes, E>> + Send + 'static,
         E: Into<ErrorReport>,
     {
-        match prelude.encode() {
-            Ok(prelude) => self.stream(HTTP_INTEGRATION, Streaming::new(Some(prelude), body)).await,
-            Err(report) => self.fail(&report).await,
+        let (prelude, failure) = match prelude.encode() {
+            Ok(prelude) => (Some(prelude), None),
+            Err(report) => (None, Some(report)),
+        };
+        let answer = Streaming::new(prelude, body);
+        match failure {
+            None => self.stream(HTTP_INTEGRATION, answer).await,
+            Some(report) => {
+                drop(answer);
+                self.fail(&report).await
+            }
         }
     }
 

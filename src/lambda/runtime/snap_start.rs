@@ -48,7 +48,7 @@ impl Hook {
 
     async fn run(hook: Option<Self>) -> Result<(), ErrorReport> {
         match hook {
-            Some(Self(hook)) => caught(async { hook().await }).await,
+            Some(Self(hook)) => caught(async { hook().await }).await.and_then(|done| done),
             None => Ok(()),
         }
     }

@@ -10,6 +10,7 @@ use tokio::time;
 use tracing::{Instrument, Span, field};
 
 use super::answer::{Answer, Kind};
+use super::client::Arriving;
 use super::panics::caught;
 use super::shutdown::until;
 use super::{
@@ -41,8 +42,9 @@ impl<H: Handler> Worker<H> {
         &self,
         mut stop: Pin<&mut (impl Future<Output = ()> + ?Sized)>,
     ) -> Result<(), Error> {
-        while let Some(next) = until(stop.as_mut(), self.next()).await {
-            match next {
+        while let Some(arriving) = until(stop.as_mut(), self.next()).await {
+            // Given away as it is by now, its event is read whatever is to stop.
+            match self.client.read(arriving?).await {
                 Ok(invocation) => self.invoke(invocation).await?,
                 Err(error) => self.refuse(error).await?,
             }
@@ -50,11 +52,11 @@ impl<H: Handler> Worker<H> {
         Ok(())
     }
 
-    async fn next(&self) -> Result<Invocation, Error> {
+    async fn next(&self) -> Result<Arriving, Error> {
         let mut wait = FIRST_WAIT;
         for _ in 1..self.tries {
-            match self.client.next().await {
-                Err(error) if is_passing(&error) => {
+            match self.client.arriving().await {
+                Err(error) if !error.is_fatal() => {
                     tracing::warn!(%error, "no invocation, asking again");
                     time::sleep(wait).await;
                     wait *= 2;
@@ -62,7 +64,7 @@ impl<H: Handler> Worker<H> {
                 outcome => return outcome,
             }
         }
-        self.client.next().await
+        self.client.arriving().await
     }
 
     async fn invoke(&self, invocation: Invocation) -> Result<(), Error> {
@@ -71,7 +73,14 @@ impl<H: Handler> Worker<H> {
         span.record("event_bytes", event.len());
         async {
             let answer = self.call(event, context).await;
-            settle(send(responder, answer).await)
+            // What is sent is the function's until it is dropped.
+            match caught(send(responder, answer)).await {
+                Ok(sent) => settle(sent),
+                Err(panic) => {
+                    tracing::error!(error_type = panic.error_type, "an answer was lost");
+                    Ok(())
+                }
+            }
         }
         .instrument(span)
         .await
@@ -85,6 +94,7 @@ impl<H: Handler> Worker<H> {
             self.handler.call(event, context).await
         })
         .await
+        .and_then(|answered| answered)
     }
 
     /// Answers an invocation whose event cannot be read.
@@ -155,11 +165,6 @@ fn settle(sent: Result<Answered, Error>) -> Result<(), Error> {
             Ok(())
         }
     }
-}
-
-/// Whether to ask again may help, and nothing else is to be done first.
-fn is_passing(error: &Error) -> bool {
-    !error.is_fatal() && !matches!(error.kind(), ErrorKind::Event(_))
 }
 
 /// Doubles from try to try.
