@@ -131,7 +131,7 @@ impl Cell {
     }
 
     pub(crate) fn rounds(self) -> usize {
-        if self.workers == 1 { 9 } else { 3 }
+        if self.workers > 1 && self.work.bytes() >= SIX_MIB { 5 } else { 9 }
     }
 }
 

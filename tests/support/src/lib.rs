@@ -5,6 +5,7 @@ pub mod chunked;
 pub mod client;
 pub mod drive;
 pub mod eventstream;
+pub mod frames;
 pub mod ledger;
 pub mod meter;
 pub mod mock;

@@ -1,0 +1,34 @@
+//! The example `generated_client`, run as a command.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::process::Command;
+use tokio::time::timeout;
+
+#[tokio::test]
+async fn example_prints_what_it_got() {
+    let run = Command::new(example()).kill_on_drop(true).output();
+    let run = timeout(Duration::from_secs(20), run).await.expect("ends in 20 s").unwrap();
+    assert!(run.status.success(), "{run:?}");
+    assert_eq!(
+        String::from_utf8(run.stdout).unwrap(),
+        "\
+policy of reports: {\"Version\":\"2012-10-17\",\"Statement\":[]}
+source for Java: 6291456 bytes
+policy of drafts: status 404 Not Found, NoSuchBucketPolicy: The bucket policy does not exist
+source for Cobol: status 404 Not Found, NotFoundException: no binding in that language
+source for Java, 1 MiB at most: body declares 6291456 bytes, over the limit of 1048576 bytes
+"
+    );
+}
+
+/// Where Cargo puts the example, which it builds along with all tests.
+fn example() -> std::path::PathBuf {
+    let this = std::env::current_exe().unwrap();
+    let target = this.parent().and_then(Path::parent).unwrap();
+    let example =
+        target.join("examples/generated_client").with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(example.exists(), "to be built first: cargo build --example generated_client");
+    example
+}
