@@ -117,6 +117,7 @@ impl<B: Body> Collect<B> {
                 content_length: ContentLength::Unknown,
                 mismatch: Mismatch::default(),
                 trailers_announced: false,
+                checked_at_end: false,
                 target: Target::Bytes,
                 prefix: false,
                 reuse: Reuse::default(),
@@ -288,6 +289,13 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     pub fn presized(self) -> Presized<B, F> {
         let Self { body, options, on_progress } = self;
         Presized::with(body, options, on_progress)
+    }
+
+    /// An error of the body undoes content that is complete.
+    #[cfg(feature = "aws-sdk")]
+    pub(crate) fn checked_at_end(mut self) -> Self {
+        self.options.checked_at_end = true;
+        self
     }
 
     pub(crate) fn reuse(mut self, reuse: Reuse) -> Self {

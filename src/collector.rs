@@ -287,7 +287,8 @@ impl<D: Buf> Collector<D> {
 
     /// The body has failed, which takes nothing away from content that is complete.
     fn broken<E>(&mut self, source: E) -> Result<(), CollectError<E>> {
-        let complete = self.options.content_length == ContentLength::Exact(self.received);
+        let complete = self.options.content_length == ContentLength::Exact(self.received)
+            && !self.options.checked_at_end;
         if complete && (!self.options.trailers_announced || self.trailers.is_some()) {
             self.stage = Stage::Ending { truncated: false };
             return Ok(());

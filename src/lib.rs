@@ -5,6 +5,7 @@
 
 // From the top down:
 //
+//   aws_sdk, lambda              clients, theirs and ours
 //   ext, payload, presized       what responses and bodies are given to
 //   collect, options             what is to be read, and in which form
 //   collector                    the one loop
@@ -13,6 +14,9 @@
 //   block                        where the bytes are
 //   pool, budget, bank, history  what bodies share
 //   collected, error             what comes out
+#[cfg(feature = "aws-sdk")]
+#[cfg_attr(docsrs, doc(cfg(feature = "aws-sdk")))]
+pub mod aws_sdk;
 mod bank;
 mod block;
 mod budget;

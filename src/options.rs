@@ -11,6 +11,8 @@ pub(crate) struct Options {
     pub(crate) mismatch: Mismatch,
     /// Trailers were announced, so a body without them is not whole.
     pub(crate) trailers_announced: bool,
+    /// A layer below checks the content once it is complete, so an error after that counts.
+    pub(crate) checked_at_end: bool,
     pub(crate) target: Target,
     /// The limit is where reading stops, and not an error.
     pub(crate) prefix: bool,

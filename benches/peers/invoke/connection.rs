@@ -6,11 +6,11 @@ use bytes::Bytes;
 use presized::BufferPool;
 use presized::lambda::invoke;
 use presized_peers::api;
+use presized_peers::server::{self, PAYLOAD};
 use presized_support::client::Error;
 use presized_support::pattern;
 
 use crate::case::{Caller, Errand};
-use crate::server::{self, PAYLOAD};
 
 /// A client and the function that it calls.
 #[derive(Clone)]

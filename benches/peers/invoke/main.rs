@@ -8,12 +8,11 @@ mod case;
 mod client;
 mod connection;
 mod report;
-mod server;
 
 use std::net::SocketAddr;
 
 use presized_peers::allocator::{Allocator, GIVES_BACK, KEEPS, UNTUNED};
-use presized_peers::child;
+use presized_peers::{child, server};
 use presized_support::bars::is_trial;
 use presized_support::client::Error;
 use presized_support::ledger::Ledger;

@@ -2,18 +2,21 @@
 
 use std::net::SocketAddr;
 
-use aws_sdk_lambda::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_lambda::config::{BehaviorVersion, Builder, Credentials, Region};
 use presized::lambda::invoke;
 
 /// The client of the SDK: what it does by default, with keys and an address.
 pub fn sdk(server: SocketAddr) -> aws_sdk_lambda::Client {
-    let config = aws_sdk_lambda::Config::builder()
+    aws_sdk_lambda::Client::from_conf(sdk_config(server).build())
+}
+
+/// Its configuration, for a benchmark to add to.
+pub fn sdk_config(server: SocketAddr) -> Builder {
+    aws_sdk_lambda::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new(REGION))
         .credentials_provider(credentials())
         .endpoint_url(format!("http://{server}"))
-        .build();
-    aws_sdk_lambda::Client::from_conf(config)
 }
 
 /// The client of presized with the same, for a benchmark to add to.

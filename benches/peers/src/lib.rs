@@ -4,3 +4,4 @@ pub mod allocator;
 pub mod api;
 pub mod caller;
 pub mod child;
+pub mod server;

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -25,6 +26,9 @@ pub enum Reply {
     Reset(Bytes),
     /// Writes these bytes and does nothing more until the client goes away.
     Hang(Bytes),
+    /// Writes these bytes and then, after every such pause, one of the pieces; waits for the next
+    /// request.
+    Trickle(Bytes, Duration, Vec<Bytes>),
 }
 
 impl Reply {
@@ -211,6 +215,13 @@ async fn serve(
             Reply::Hang(bytes) => {
                 stream.write_all(&bytes).await?;
                 return until_gone(&mut stream).await;
+            }
+            Reply::Trickle(bytes, pause, pieces) => {
+                stream.write_all(&bytes).await?;
+                for piece in pieces {
+                    tokio::time::sleep(pause).await;
+                    stream.write_all(&piece).await?;
+                }
             }
         }
     }

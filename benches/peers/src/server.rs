@@ -12,23 +12,24 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use presized_peers::api;
 use presized_support::client::Error;
 use presized_support::meter::{Side, pin};
 use presized_support::pattern::{self, Pattern};
 use tokio::net::TcpListener;
 use tokio::runtime;
 
+use crate::api;
+
 /// What the functions are called with, and refuse to be called without.
-pub(crate) const PAYLOAD: Bytes = Bytes::from_static(br#"{"bucket":"reports","key":"2026/11"}"#);
+pub const PAYLOAD: Bytes = Bytes::from_static(br#"{"bucket":"reports","key":"2026/11"}"#);
 
 /// The function that answers with this many bytes.
-pub(crate) fn function(length: u64) -> String {
+pub fn function(length: u64) -> String {
     format!("{PREFIX}{length}")
 }
 
 /// Serves, on a thread of its own, until the process ends.
-pub(crate) fn start() -> Result<SocketAddr, Error> {
+pub fn start() -> Result<SocketAddr, Error> {
     pattern::prepare();
     let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     listener.set_nonblocking(true)?;
