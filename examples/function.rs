@@ -1,12 +1,14 @@
 //! A function of AWS Lambda: what an order costs.
 //!
 //! Lambda starts the program `bootstrap` of an archive, on its runtime `provided.al2023`. These
-//! two commands make one, with no shared library in it that Lambda could have in another version:
+//! two commands make one for the architecture `x86_64`, with no shared library in it that Lambda
+//! could have in another version:
 //!
 //! ```console
 //! $ RUSTFLAGS="-C target-feature=+crt-static" cargo build --release \
 //!     --target x86_64-unknown-linux-gnu --example function --features lambda-runtime
-//! $ cp target/x86_64-unknown-linux-gnu/release/examples/function bootstrap && zip function.zip bootstrap
+//! $ cp target/x86_64-unknown-linux-gnu/release/examples/function target/bootstrap &&
+//!     zip --junk-paths target/function.zip target/bootstrap
 //! ```
 
 use presized::lambda::runtime::{Context, Error, ErrorReport, json, run};

@@ -1,13 +1,14 @@
 //! The example `fetch`, run as a command.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use presized_support::pattern::is_whole;
+use presized_support::process::example;
 use presized_support::server::{Protocol, Server, known, unknown};
 use tempfile::TempDir;
 use tokio::process::Command;
@@ -201,7 +202,7 @@ async fn fetch(arguments: &[&str]) -> Output {
 }
 
 fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(example());
+    let mut command = Command::new(example("fetch"));
     // A proxy of the environment does not lead to loopback.
     command.args(arguments).env("NO_PROXY", "*").kill_on_drop(true);
     command
@@ -209,15 +210,6 @@ fn command(arguments: &[&str]) -> Command {
 
 async fn output_of(command: &mut Command) -> Output {
     timeout(Duration::from_secs(20), command.output()).await.expect("ends in 20 s").unwrap()
-}
-
-/// Where Cargo puts the example, which it builds along with all tests.
-fn example() -> PathBuf {
-    let this = std::env::current_exe().unwrap();
-    let target = this.parent().and_then(Path::parent).unwrap();
-    let example = target.join("examples/fetch").with_extension(std::env::consts::EXE_EXTENSION);
-    assert!(example.exists(), "to be built before a single test: cargo build --example fetch");
-    example
 }
 
 /// One line on standard error, with `message` in it, and nothing on standard output.

@@ -136,8 +136,14 @@ fn old_content_is_never_seen() {
 #[test]
 fn limit_is_inclusive_and_a_failed_write_writes_nothing() {
     let pool = BufferPool::new(64 * MIB);
-    for limit in [5, 40_000] {
-        let mut writer = pool.writer(Some(1 << 20)).limit(limit);
+    for (limit, expected) in
+        [(5, None), (5, Some(1 << 20)), (40_000, None), (40_000, Some(1 << 20))]
+    {
+        let mut writer = pool.writer(expected).limit(limit);
+        writer.write_all(&vec![b'x'; limit]).unwrap();
+        drop(writer);
+
+        let mut writer = pool.writer(expected).limit(limit);
         writer.write_all(&vec![b'x'; limit - 1]).unwrap();
         let error = writer.write_all(b"yz").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::FileTooLarge, "{error}");

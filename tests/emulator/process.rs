@@ -1,22 +1,18 @@
-//! Functions that are processes: this test binary, run once more.
+//! Functions that are processes.
 
-use std::env;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Command, exit, id};
-use std::thread::sleep;
+use std::io;
+use std::process::Command;
 use std::time::Duration;
 
 use presized::lambda::emulator::{Emulator, Function};
+use presized_support::process::example;
 
 use super::runtime::{pause, within};
 use super::{NAME, PATIENCE, client, emulator, failure};
 
 fn command() -> Command {
-    let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", "process::bootstrap", "--ignored", "--nocapture"]);
-    command
+    Command::new(example("test_function_by_hand"))
 }
 
 async fn spawned(function: Function) -> Emulator {
@@ -78,7 +74,7 @@ async fn a_process_that_never_asks_for_an_event_fails_those_that_wait() {
     let emulator = emulator(Function::new().init_timeout(PATIENCE)).await;
     let client = client(&emulator);
     let mut command = command();
-    command.env("EMULATOR_TEST_START", "fails");
+    command.arg("fail");
     emulator.spawn(NAME, command).unwrap();
     for _ in 0..2 {
         let answer = client.invoke(NAME).tail_log().send().await.unwrap();
@@ -91,11 +87,21 @@ async fn a_process_that_never_asks_for_an_event_fails_those_that_wait() {
 #[tokio::test]
 async fn a_process_ends_with_its_emulator() {
     let emulator = spawned(Function::new().timeout(PATIENCE)).await;
-    let answer = client(&emulator).invoke(NAME).payload("pid").send().await.unwrap();
+    let client = client(&emulator);
+    let answer = client.invoke(NAME).payload("pid").send().await.unwrap();
     let stat = format!("/proc/{}/stat", answer.text().unwrap());
     let runs = || fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
+    // So that it does not end by itself, for want of the Runtime API.
+    let hanging = tokio::spawn(client.invoke(NAME).payload("hang").send());
+    within(async {
+        while emulator.stats(NAME).unwrap().started < 2 {
+            pause().await;
+        }
+    })
+    .await;
     assert!(runs());
     drop(emulator);
+    within(hanging).await.unwrap().unwrap_err();
     within(async {
         while runs() {
             pause().await;
@@ -110,56 +116,4 @@ async fn what_cannot_be_started_is_said_at_once() {
     let missing = Command::new("/nonexistent/bootstrap");
     assert_eq!(emulator.spawn(NAME, missing).unwrap_err().kind(), io::ErrorKind::NotFound);
     assert_eq!(emulator.spawn("other", command()).unwrap_err().kind(), io::ErrorKind::NotFound);
-}
-
-/// The function. It is no test, and ends with its emulator.
-#[test]
-#[ignore = "is run by the others"]
-fn bootstrap() {
-    if env::var("EMULATOR_TEST_START").is_ok() {
-        exit(3);
-    }
-    let Ok(address) = env::var("AWS_LAMBDA_RUNTIME_API") else { return };
-    let stream = TcpStream::connect(address).unwrap();
-    let mut reader = BufReader::new(stream.try_clone().unwrap());
-    loop {
-        let head = "GET /2018-06-01/runtime/invocation/next HTTP/1.1\r\nHost: x\r\n\r\n";
-        let (request, event) = exchange(&stream, &mut reader, head);
-        println!("out of {}: {event}", env::var("AWS_LAMBDA_FUNCTION_NAME").unwrap());
-        eprintln!("err: {event}");
-        match event.as_str() {
-            "exit" => exit(7),
-            "hang" => sleep(PATIENCE),
-            _ => {}
-        }
-        let path = format!("/2018-06-01/runtime/invocation/{request}/response");
-        let body = if event == "pid" { id().to_string() } else { event };
-        let length = body.len();
-        let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n");
-        exchange(&stream, &mut reader, &(head + &body));
-    }
-}
-
-/// Request id and body of the response.
-fn exchange(
-    mut stream: &TcpStream,
-    reader: &mut BufReader<TcpStream>,
-    request: &str,
-) -> (String, String) {
-    stream.write_all(request.as_bytes()).unwrap();
-    let (mut id, mut length) = (String::new(), 0);
-    loop {
-        let mut line = String::new();
-        assert_ne!(reader.read_line(&mut line).unwrap(), 0, "the emulator is gone");
-        let line = line.trim_end();
-        match line.split_once(": ") {
-            Some(("content-length", value)) => length = value.parse().unwrap(),
-            Some(("lambda-runtime-aws-request-id", value)) => id = value.to_owned(),
-            _ if line.is_empty() => break,
-            _ => {}
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).unwrap();
-    (id, String::from_utf8(body).unwrap())
 }

@@ -1,52 +1,19 @@
 use std::fmt::Write as _;
-use std::io;
-use std::sync::{Arc, Mutex};
 
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
 use presized::lambda::invoke::{Client, ErrorKind};
+use presized_support::log::Log;
 use presized_support::scripted::{Reply, Scripted};
-use tracing::Level;
-use tracing_subscriber::fmt::MakeWriter;
 
 use super::{builder, keys, ok, refusal};
 
 const SECRETS: [&str; 3] = ["s3cr3t-key", "s3ss10n-token", "p4yl04d"];
 
-/// What is logged, at the level that tells most.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 #[tokio::test]
 async fn no_secret_and_no_payload_is_shown_or_logged() {
-    let log = Log::default();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(Level::TRACE)
-        .with_writer(log.clone())
-        .with_ansi(false)
-        .finish();
-    // Of this thread, and everything here runs on it.
-    let guard = tracing::subscriber::set_default(subscriber);
-
+    let log = Log::of_this_thread();
     let failed = [("X-Amz-Function-Error", "Unhandled")];
     let server = Scripted::in_turn([
         ok("p4yl04d"),
@@ -73,11 +40,10 @@ async fn no_secret_and_no_payload_is_shown_or_logged() {
             Err(error) => write!(shown, "{error} {error:?}").unwrap(),
         }
     }
-    drop(guard);
+    let log = log.finish();
 
     let token = server.requests()[0].header("x-amz-security-token").map(str::to_owned);
     assert_eq!(token.as_deref(), Some("s3ss10n-token"));
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     for secret in SECRETS {
         assert!(!shown.contains(secret), "{secret} in {shown}");
         assert!(!log.contains(secret), "{secret} in {log}");

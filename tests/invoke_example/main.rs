@@ -9,10 +9,10 @@ mod requests;
 mod settings;
 mod streams;
 
-use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
+use presized_support::process;
 use presized_support::scripted::{Reply, Scripted};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -39,7 +39,7 @@ fn command(server: &Scripted, arguments: &[&str]) -> Command {
 
 /// An example in an environment that says nothing of AWS.
 fn bare(example: &str) -> Command {
-    let mut command = Command::new(path_of(example));
+    let mut command = Command::new(process::example(example));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("AWS_") {
             command.env_remove(name);
@@ -59,16 +59,6 @@ async fn output_with(command: &mut Command, input: &[u8]) -> Output {
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(input).await.unwrap();
     timeout(PATIENCE, child.wait_with_output()).await.expect("ends in 20 s").unwrap()
-}
-
-/// Where Cargo puts the examples, which it builds along with all tests.
-fn path_of(example: &str) -> PathBuf {
-    let this = std::env::current_exe().unwrap();
-    let target = this.parent().and_then(Path::parent).unwrap();
-    let path = target.join("examples").join(example);
-    let path = path.with_extension(std::env::consts::EXE_EXTENSION);
-    assert!(path.exists(), "to be built before a single test: cargo build --examples");
-    path
 }
 
 /// Exit code 0 and this answer, and nothing else.

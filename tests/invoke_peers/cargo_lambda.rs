@@ -1,32 +1,28 @@
 //! cargo-lambda: what its Invoke API hands to a function, and back.
 
-use std::fs;
 use std::iter;
 use std::net::SocketAddr;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::time::Duration;
 
 use http::{Request, StatusCode};
 use presized::lambda::invoke::{Client, ClientBuilder, ErrorKind, HttpVersion};
+use presized_support::cargo_lambda::{self, BASE_PATH, FUNCTION};
 use presized_support::pattern::{Pattern, is_whole};
-use presized_support::process::{Process, pinned_peer};
-use tokio::net::TcpStream;
-use tokio::time::sleep;
+use presized_support::process::Process;
 
 use crate::{any_credentials, client, plain, refusal, within_time};
 
 #[tokio::test]
 async fn any_bytes_go_to_the_function_and_come_back() {
     within_time(async {
-        let Some(server) = CargoLambda::start().await else { return };
+        let Some(server) = CargoLambda::start() else { return };
         for version in [HttpVersion::Http1, HttpVersion::Http2] {
             let client = server.client(|client| client.http_version(version));
             for length in [0, 1, 2047, 2048, 100_000, 6 << 20] {
                 let mut pattern = Pattern::of(length);
                 let payload = iter::from_fn(|| pattern.next_frame()).collect::<Vec<_>>().concat();
-                let answer = client.invoke(DEFAULT).payload(payload).send().await.unwrap();
+                let answer = client.invoke(FUNCTION).payload(payload).send().await.unwrap();
                 assert!(is_whole(&answer.payload, length), "{version:?}, {length} bytes");
                 assert_eq!((answer.status, answer.attempts), (StatusCode::OK, 1));
                 assert!(answer.function_error.is_none());
@@ -40,10 +36,10 @@ async fn any_bytes_go_to_the_function_and_come_back() {
 #[tokio::test]
 async fn an_endpoint_may_end_in_a_slash() {
     within_time(async {
-        let Some(server) = CargoLambda::start().await else { return };
+        let Some(server) = CargoLambda::start() else { return };
         let url = format!("http://{}/", server.process.address(0));
         let client = server.client(|client| client.endpoint(url));
-        assert_eq!(client.invoke(DEFAULT).payload("1").send().await.unwrap().payload, "1");
+        assert_eq!(client.invoke(FUNCTION).payload("1").send().await.unwrap().payload, "1");
     })
     .await;
 }
@@ -51,11 +47,11 @@ async fn an_endpoint_may_end_in_a_slash() {
 #[tokio::test]
 async fn an_answer_over_the_limit_is_refused() {
     within_time(async {
-        let Some(server) = CargoLambda::start().await else { return };
+        let Some(server) = CargoLambda::start() else { return };
         let client = server.client(|client| client.limit(1000));
-        let answer = client.invoke(DEFAULT).payload("x".repeat(1000)).send().await.unwrap();
+        let answer = client.invoke(FUNCTION).payload("x".repeat(1000)).send().await.unwrap();
         assert_eq!(answer.payload.len(), 1000);
-        let error = client.invoke(DEFAULT).payload("x".repeat(1001)).send().await.unwrap_err();
+        let error = client.invoke(FUNCTION).payload("x".repeat(1001)).send().await.unwrap_err();
         assert!(error.is_too_large() && error.may_have_run(), "{error:?}");
         assert_eq!((error.attempts(), server.executed.load(SeqCst)), (1, 2));
     })
@@ -66,9 +62,9 @@ async fn an_answer_over_the_limit_is_refused() {
 #[tokio::test]
 async fn the_report_of_a_failed_function_is_kept() {
     within_time(async {
-        let Some(server) = CargoLambda::start().await else { return };
+        let Some(server) = CargoLambda::start() else { return };
         let client = server.client(|client| client.max_attempts(1));
-        let error = client.invoke(DEFAULT).payload(FAIL).send().await.unwrap_err();
+        let error = client.invoke(FUNCTION).payload(FAIL).send().await.unwrap_err();
         let ErrorKind::Service(error) = error.into_kind() else { panic!("an error of another") };
         assert_eq!((error.status, error.code), (StatusCode::INTERNAL_SERVER_ERROR, None));
         assert_eq!(error.body, REPORT);
@@ -80,7 +76,7 @@ async fn the_report_of_a_failed_function_is_kept() {
 #[tokio::test]
 async fn an_unknown_function_is_a_service_error() {
     within_time(async {
-        let Some(server) = CargoLambda::start().await else { return };
+        let Some(server) = CargoLambda::start() else { return };
         let client = server.client(|client| client);
         for name in ["nobody", "nobody:live", "arn:aws:lambda:us-east-1:1:function:nobody"] {
             let refusal = refusal(client.invoke(name).payload("1").send().await.unwrap_err());
@@ -92,9 +88,6 @@ async fn an_unknown_function_is_a_service_error() {
     })
     .await;
 }
-
-/// The function that answers with what it is given.
-const DEFAULT: &str = "_";
 
 /// What it is given to fail.
 const FAIL: &str = "fail";
@@ -110,22 +103,9 @@ struct CargoLambda {
 
 impl CargoLambda {
     /// None where cargo-lambda is not installed.
-    async fn start() -> Option<Self> {
-        let program = pinned_peer("cargo-lambda")?;
-        let process = Process::start(1, "starting Runtime server", |directory, ports| {
-            fs::create_dir(directory.join("src")).unwrap();
-            fs::write(directory.join("src/main.rs"), "fn main() {}").unwrap();
-            fs::write(directory.join("Cargo.toml"), PACKAGE).unwrap();
-            let mut command = Command::new(&program);
-            command.args(["lambda", "watch", "--only-lambda-apis", "-A", "127.0.0.1", "-P"]);
-            command.arg(ports[0].to_string()).current_dir(directory);
-            command
-        });
+    fn start() -> Option<Self> {
+        let process = cargo_lambda::start()?;
         let address = process.address(0);
-        // It says so just before.
-        while TcpStream::connect(address).await.is_err() {
-            sleep(Duration::from_millis(5)).await;
-        }
         let executed = Arc::new(AtomicUsize::new(0));
         tokio::spawn(run_function(address, executed.clone()));
         Some(Self { process, executed })
@@ -139,7 +119,7 @@ impl CargoLambda {
 /// The runtime of the function, until the test is over.
 async fn run_function(address: SocketAddr, executed: Arc<AtomicUsize>) -> hyper::Result<()> {
     loop {
-        let next = Request::get(format!("{RUNTIME}/next"));
+        let next = Request::get(format!("{BASE_PATH}/{RUNTIME}/next"));
         let event = plain::send(address, next, "").await?;
         let Some(id) = event.headers().get("lambda-runtime-aws-request-id") else {
             // Nobody has called for a while: status 204.
@@ -151,17 +131,13 @@ async fn run_function(address: SocketAddr, executed: Arc<AtomicUsize>) -> hyper:
             event if event == FAIL => ("error", REPORT.into()),
             event => ("response", event),
         };
-        let answer = plain::send(address, Request::post(format!("{RUNTIME}/{id}/{kind}")), answer);
+        let answer = plain::send(
+            address,
+            Request::post(format!("{BASE_PATH}/{RUNTIME}/{id}/{kind}")),
+            answer,
+        );
         assert!(answer.await?.status().is_success());
     }
 }
 
-const RUNTIME: &str = "/.rt/2018-06-01/runtime/invocation";
-
-const PACKAGE: &str = r#"
-[package]
-name = "peers"
-edition = "2021"
-
-[workspace]
-"#;
+const RUNTIME: &str = "2018-06-01/runtime/invocation";

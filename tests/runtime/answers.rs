@@ -108,7 +108,7 @@ async fn a_refusal_counts_though_its_body_cannot_be_read() {
 #[tokio::test]
 async fn an_answer_is_any_bytes() {
     let server = Scripted::in_turn([event("1"), accepted()]);
-    next(&client(&server)).await.respond(&b"\0\xff\r\n"[..]).await.unwrap();
+    assert!(next(&client(&server)).await.respond(&b"\0\xff\r\n"[..]).await.unwrap().is_accepted());
     let requests = server.requests();
     assert_eq!(requests[1].body, b"\0\xff\r\n");
     assert_eq!(requests[1].header("content-type"), Some("application/octet-stream"));
@@ -125,7 +125,7 @@ async fn a_report_is_json_and_its_type_a_header() {
         .with_stack_trace(["main.rs:1"])
         .with_xray_cause(r#"{"exceptions":[]}"#);
     let server = Scripted::in_turn([event("1"), accepted()]);
-    next(&client(&server)).await.fail(&report).await.unwrap();
+    assert!(next(&client(&server)).await.fail(&report).await.unwrap().is_accepted());
     let request = &server.requests()[1];
     assert_eq!(
         String::from_utf8_lossy(&request.body),
@@ -151,9 +151,9 @@ async fn an_invocation_id_is_echoed_where_there_is_one() {
         });
         let client = client(&server);
         let pieces = futures_util::stream::empty::<Result<_, ErrorReport>>();
-        next(&client).await.respond("x").await.unwrap();
-        next(&client).await.fail(&ErrorReport::new("A", "")).await.unwrap();
-        next(&client).await.respond_streaming(pieces).await.unwrap();
+        assert!(next(&client).await.respond("x").await.unwrap().is_accepted());
+        assert!(next(&client).await.fail(&ErrorReport::new("A", "")).await.unwrap().is_accepted());
+        assert!(next(&client).await.respond_streaming(pieces).await.unwrap().is_accepted());
         let posts = server.requests();
         let posts = posts.iter().filter(|request| request.head.starts_with("POST"));
         let ids: Vec<_> = posts.map(|post| post.header("lambda-runtime-invocation-id")).collect();

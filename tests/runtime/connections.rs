@@ -39,7 +39,7 @@ async fn invocations_one_after_the_other_share_a_connection() {
     });
     let client = client(&server);
     for _ in 0..3 {
-        next(&client).await.respond("y").await.unwrap();
+        assert!(next(&client).await.respond("y").await.unwrap().is_accepted());
     }
     assert_eq!(connections(&server.requests()), [0; 6]);
 }
@@ -149,7 +149,7 @@ async fn connections_are_new_after_a_restore() {
     let client = client(&server);
     let (_one, _other) = tokio::join!(next(&client), next(&client));
     in_time(client.restore_next()).await.unwrap();
-    next(&client).await.respond("x").await.unwrap();
+    assert!(next(&client).await.respond("x").await.unwrap().is_accepted());
     let connections = connections(&server.requests());
     assert!(connections[2] < 2, "{connections:?}");
     assert_eq!(connections[3..], [2, 2]);

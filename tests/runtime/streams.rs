@@ -63,7 +63,7 @@ async fn a_stream_that_fails_ends_in_its_error() {
     ]));
     let server = Scripted::in_turn([event("1"), accepted(), event("2")]);
     let client = client(&server);
-    next(&client).await.respond_streaming(failing).await.unwrap();
+    assert!(next(&client).await.respond_streaming(failing).await.unwrap().is_accepted());
     let body = STANDARD.encode(r#"{"errorType":"Broken","errorMessage":"m","stackTrace":[]}"#);
     assert_eq!(
         wire(&server.requests()[1]),
@@ -85,8 +85,8 @@ async fn any_error_and_a_panic_end_a_stream_alike() {
         _ => accepted(),
     });
     let client = client(&server);
-    next(&client).await.respond_streaming(error).await.unwrap();
-    next(&client).await.respond_streaming(panic).await.unwrap();
+    assert!(next(&client).await.respond_streaming(error).await.unwrap().is_accepted());
+    assert!(next(&client).await.respond_streaming(panic).await.unwrap().is_accepted());
     let requests = server.requests();
     let table = [(1, "Function.Error", "disk"), (3, "Function.Panic", "oh")];
     for (number, error_type, message) in table {
@@ -112,7 +112,8 @@ async fn an_answer_in_the_form_of_http_begins_with_its_prelude() {
     for (body, expected) in table {
         let server = Scripted::in_turn([event("1"), accepted()]);
         let invocation = next(&client(&server)).await;
-        invocation.respond_http_streaming(prelude.clone(), pieces(body)).await.unwrap();
+        let answered = invocation.respond_http_streaming(prelude.clone(), pieces(body)).await;
+        assert!(answered.unwrap().is_accepted());
         let request = &server.requests()[1];
         assert_eq!(wire(request), expected);
         assert_eq!(
@@ -130,7 +131,8 @@ async fn a_prelude_that_cannot_be_written_is_that_invocations_error() {
     let server = Scripted::in_turn([event("1"), accepted(), event("2")]);
     let client = client(&server);
     let invocation = next(&client).await;
-    invocation.respond_http_streaming(prelude, pieces(&["body"])).await.unwrap();
+    let answered = invocation.respond_http_streaming(prelude, pieces(&["body"])).await;
+    assert!(answered.unwrap().is_accepted());
     assert_eq!(next(&client).await.event, "2");
     assert_eq!(seen(&server), [GET_NEXT, POST_ERROR, GET_NEXT]);
     assert_eq!(

@@ -1,18 +1,15 @@
 //! cargo-lambda: its Runtime API, behind a base path.
 
-use std::fs;
 use std::future::pending;
-use std::net::TcpStream;
-use std::process::Command;
-use std::thread;
-use std::time::Duration;
 
-use presized::lambda::invoke::{Client, Credentials, ErrorKind};
+use presized::lambda::invoke::{Client, ErrorKind};
 use presized::lambda::runtime::{Runtime, RuntimeClient, raw};
-use presized_support::process::{Process, pinned_peer};
+use presized_support::cargo_lambda::{self, BASE_PATH, FUNCTION};
+use presized_support::process::Process;
 
-use crate::function::{FAILURE, MESSAGE, Report, function};
-use crate::{ANSWER_MAX, PATIENCE, content, within_time};
+use crate::function::{FAILURE, MESSAGE, content, function};
+use crate::report::Report;
+use crate::{ANSWER_MAX, within_time};
 
 #[tokio::test]
 async fn an_echo_is_the_same_byte_for_byte() {
@@ -65,36 +62,15 @@ struct CargoLambda {
 impl CargoLambda {
     /// None where cargo-lambda is not installed.
     fn start() -> Option<Self> {
-        let program = pinned_peer("cargo-lambda")?;
-        let process = Process::start(1, "starting Runtime server", |directory, ports| {
-            fs::create_dir(directory.join("src")).unwrap();
-            fs::write(directory.join("src/main.rs"), "fn main() {}").unwrap();
-            fs::write(directory.join("Cargo.toml"), PACKAGE).unwrap();
-            let mut command = Command::new(&program);
-            command.args(["lambda", "watch", "--only-lambda-apis", "-A", "127.0.0.1", "-P"]);
-            command.arg(ports[0].to_string()).current_dir(directory);
-            command
-        });
+        let process = cargo_lambda::start()?;
         let address = process.address(0);
-        // It says so just before.
-        while TcpStream::connect(address).is_err() {
-            thread::sleep(Duration::from_millis(5));
-        }
         // As it tells functions in AWS_LAMBDA_RUNTIME_API.
-        let endpoint = format!("http://{address}/.rt");
+        let endpoint = format!("http://{address}{BASE_PATH}");
         let runtime_client = RuntimeClient::builder().endpoint(endpoint).build().unwrap();
         let runtime = Runtime::new(raw(function)).client(runtime_client).shutdown(pending());
         // To fail rather than to leave the caller waiting.
         tokio::spawn(async move { runtime.run().await.unwrap() });
-        let client = Client::builder()
-            .endpoint(format!("http://{address}"))
-            .region("us-east-1")
-            .credentials(Credentials::new("AKIDEXAMPLE", "secret", None, None, "test"))
-            .max_attempts(1)
-            .timeout(PATIENCE)
-            .build()
-            .unwrap();
-        Some(Self { client, _process: process })
+        Some(Self { client: crate::client(address), _process: process })
     }
 
     /// The body of its response with status 500.
@@ -105,14 +81,3 @@ impl CargoLambda {
         error.body
     }
 }
-
-/// The function of whoever gives none a name.
-const FUNCTION: &str = "_";
-
-const PACKAGE: &str = r#"
-[package]
-name = "peers"
-edition = "2021"
-
-[workspace]
-"#;

@@ -5,9 +5,10 @@ use futures_util::future::join_all;
 use presized::lambda::invoke::ErrorKind;
 use tokio::task::yield_now;
 
-use crate::function::{AT_ONCE, CHUNKS, FAILURE, MESSAGE, Report};
+use crate::function::{AT_ONCE, CHUNKS, FAILURE, MESSAGE, content};
+use crate::report::Report;
 use crate::rie::{FUNCTION, Rie};
-use crate::{ANSWER_MAX, content, within_time};
+use crate::{ANSWER_MAX, within_time};
 
 #[tokio::test]
 async fn each_caller_gets_its_own_answer() {
@@ -79,7 +80,7 @@ async fn a_late_answer_is_refused_and_the_others_are_not() {
     let Some(rie) = Rie::start_concurrent(AT_ONCE, 3) else { return };
     within_time(async {
         let late = async {
-            let report = Report::of(&invoke(&rie, "late 4").await);
+            let report = Report::of(&invoke(&rie, "late 4000").await);
             let message = "Task timed out after 3.00 seconds";
             assert_eq!(report, Report::new("Sandbox.Timedout", message));
         };

@@ -1,15 +1,14 @@
 //! The example `function`, run by AWS's emulator as Lambda runs it.
 
-use std::env;
-use std::path::{Path, PathBuf};
+use presized_support::process::example;
 
-use crate::function::Report;
+use crate::report::Report;
 use crate::rie::Rie;
 use crate::within_time;
 
 #[tokio::test]
 async fn an_order_is_added_up() {
-    let Some(rie) = Rie::start_with(60, |_| example()) else { return };
+    let Some(rie) = Rie::start_with(60, &example("function")) else { return };
     within_time(async {
         let order = r#"{"items":[{"cents":250,"quantity":3},{"cents":99,"quantity":1}]}"#;
         assert_eq!(rie.invoke(order).await, r#"{"cents":849}"#);
@@ -22,13 +21,4 @@ async fn an_order_is_added_up() {
         assert_eq!(rie.invoke(r#"{"items":[]}"#).await, r#"{"cents":0}"#);
     })
     .await;
-}
-
-/// Where Cargo puts the example, which it builds along with all tests.
-fn example() -> PathBuf {
-    let this = env::current_exe().unwrap();
-    let target = this.parent().and_then(Path::parent).unwrap();
-    let path = target.join("examples/function");
-    assert!(path.exists(), "to be built before a single test: cargo build --examples");
-    path
 }

@@ -4,18 +4,14 @@ use std::env;
 use std::future::pending;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream;
-use presized::lambda::runtime::{Answer, Context, ErrorReport, raw, run};
-use serde::Deserialize;
+use presized::lambda::runtime::{Answer, Context, ErrorReport};
 use tokio::sync::Barrier;
 use tokio::time::sleep;
-
-use crate::content;
 
 /// Whatever is no command comes back.
 pub(crate) async fn function(event: Bytes, context: Context) -> Result<Answer, ErrorReport> {
@@ -33,7 +29,7 @@ pub(crate) async fn function(event: Bytes, context: Context) -> Result<Answer, E
         }
         "hang" => pending().await,
         "late" => {
-            sleep(Duration::from_secs(argument.parse()?)).await;
+            sleep(Duration::from_millis(argument.parse()?)).await;
             Ok("late".into())
         }
         "meet" => {
@@ -48,43 +44,9 @@ pub(crate) async fn function(event: Bytes, context: Context) -> Result<Answer, E
     }
 }
 
-/// The report of a function that has failed.
-#[derive(Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Report {
-    pub(crate) error_type: String,
-    pub(crate) error_message: String,
-}
-
-impl Report {
-    pub(crate) fn new(error_type: &str, error_message: &str) -> Self {
-        Self { error_type: error_type.to_owned(), error_message: error_message.to_owned() }
-    }
-
-    #[track_caller]
-    pub(crate) fn of(payload: &[u8]) -> Self {
-        serde_json::from_slice(payload)
-            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(payload)))
-    }
-}
-
-/// What to start as this function, which has this test binary at `program`.
-pub(crate) fn script(program: &Path) -> String {
-    format!(
-        "#!/bin/sh\nexec '{}' --exact function::bootstrap --ignored --nocapture\n",
-        program.display()
-    )
-}
-
-/// The process of the function. It is no test, and ends with the Runtime API.
-#[tokio::test]
-#[ignore = "is run by the others"]
-async fn bootstrap() {
-    if env::var_os("AWS_LAMBDA_RUNTIME_API").is_none() {
-        return;
-    }
-    tracing_subscriber::fmt().with_writer(io::stderr).with_ansi(false).init();
-    run(raw(function)).await.unwrap();
+/// Bytes that are no text.
+pub(crate) fn content(length: usize) -> Bytes {
+    (0..length).map(|position| (position % 251) as u8).collect()
 }
 
 /// Before the runtime does, which has no way to answer twice.

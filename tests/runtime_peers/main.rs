@@ -12,14 +12,16 @@ mod cargo_lambda;
 mod concurrent;
 mod example;
 mod function;
+mod report;
 mod rie;
 mod sequential;
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
-use presized::lambda::invoke::Client;
+use presized::lambda::invoke::{Client, Credentials};
 use tokio::time::timeout;
 
 /// Sends a payload to a function, once, and returns what comes back.
@@ -27,9 +29,16 @@ async fn invoke(client: &Client, function: &str, payload: impl Into<Bytes>) -> B
     client.invoke(function).payload(payload).send().await.unwrap().payload
 }
 
-/// Bytes that are no text.
-fn content(length: usize) -> Bytes {
-    (0..length).map(|position| (position % 251) as u8).collect()
+/// A client, which tries once, of the server at this address. It looks at no signature.
+fn client(address: SocketAddr) -> Client {
+    Client::builder()
+        .endpoint(format!("http://{address}"))
+        .region("us-east-1")
+        .credentials(Credentials::new("AKIDEXAMPLE", "secret", None, None, "test"))
+        .max_attempts(1)
+        .timeout(PATIENCE)
+        .build()
+        .unwrap()
 }
 
 async fn within_time<F: Future>(future: F) -> F::Output {

@@ -1,20 +1,14 @@
 //! AWS's Runtime Interface Emulator, and what it is called by.
 
-use std::env;
 use std::fs;
-use std::net::TcpStream;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
-use presized::lambda::invoke::{Client, Credentials};
-use presized_support::process::{Process, pinned_peer, skip};
+use presized::lambda::invoke::Client;
+use presized_support::process::{Process, example, pinned_peer, skip};
 use tokio::time::sleep;
-
-use crate::{PATIENCE, function};
 
 /// An emulator that runs one function in a process of its own.
 pub(crate) struct Rie {
@@ -25,26 +19,18 @@ pub(crate) struct Rie {
 impl Rie {
     /// Serves one invocation after the other. None where the program is not installed.
     pub(crate) fn start(timeout_seconds: u32) -> Option<Self> {
-        Self::start_with(timeout_seconds, |directory| {
-            let bootstrap = directory.join("bootstrap");
-            fs::write(&bootstrap, function::script(&env::current_exe().unwrap())).unwrap();
-            fs::set_permissions(&bootstrap, fs::Permissions::from_mode(0o755)).unwrap();
-            bootstrap
-        })
+        Self::start_with(timeout_seconds, &example(BOOTSTRAP))
     }
 
-    /// The same with the program that `bootstrap` makes in an empty directory.
-    pub(crate) fn start_with(
-        timeout_seconds: u32,
-        bootstrap: impl Fn(&Path) -> PathBuf,
-    ) -> Option<Self> {
+    /// The same with another function.
+    pub(crate) fn start_with(timeout_seconds: u32, bootstrap: &Path) -> Option<Self> {
         let program = pinned_peer(PROGRAM)?;
         // It starts the function for the first invocation.
         let process = Process::start(2, "(rapid) exec", |directory, ports| {
             let mut command = Command::new(&program);
             settings(&mut command, timeout_seconds, ports);
             command.env_remove("AWS_LAMBDA_MAX_CONCURRENCY");
-            command.arg(bootstrap(directory)).current_dir(directory);
+            command.arg(bootstrap).current_dir(directory);
             command
         });
         Some(Self::new(process))
@@ -67,13 +53,11 @@ impl Rie {
         }
         // The function is up, in the sense that its process is.
         let process = Process::start(2, "LocalProcessSupervisor.Exec", |directory, ports| {
-            let task = directory.join("var");
-            let bootstrap = directory.join("bootstrap");
-            fs::create_dir(&task).unwrap();
-            fs::write(&bootstrap, function::script(Path::new("/var/task/function"))).unwrap();
+            let var = directory.join("var");
+            fs::create_dir(&var).unwrap();
             let mut command = Command::new("unshare");
             command.args(["--mount", "--", "sh", "-ec", OWN_VAR, "sh"]);
-            command.args([&task, &bootstrap, &env::current_exe().unwrap(), &program]);
+            command.args([&var, &example(BOOTSTRAP), &program]);
             settings(&mut command, timeout_seconds, ports);
             command.env("AWS_LAMBDA_MAX_CONCURRENCY", at_once.to_string());
             command.arg("/var/task/bootstrap");
@@ -84,20 +68,8 @@ impl Rie {
 
     /// Blocks until the emulator accepts calls.
     fn new(process: Process) -> Self {
-        let address = process.address(0);
-        let begin = Instant::now();
-        while TcpStream::connect(address).is_err() {
-            assert!(begin.elapsed() < PATIENCE, "nobody listens on {address}");
-            thread::sleep(Duration::from_millis(5));
-        }
-        let client = Client::builder()
-            .endpoint(format!("http://{address}"))
-            .region("us-east-1")
-            .credentials(Credentials::new("AKIDEXAMPLE", "secret", None, None, "test"))
-            .max_attempts(1)
-            .timeout(PATIENCE)
-            .build()
-            .unwrap();
+        process.wait_for_port(0);
+        let client = crate::client(process.address(0));
         Self { process, client }
     }
 
@@ -130,21 +102,22 @@ fn settings(command: &mut Command, timeout_seconds: u32, ports: &[u16]) {
 
 const PROGRAM: &str = "aws-lambda-rie";
 
+/// The example that is the function of most tests.
+const BOOTSTRAP: &str = "test_function";
+
 /// The only name that it knows.
 pub(crate) const FUNCTION: &str = "function";
 
-/// With a directory, a bootstrap, the function and the emulator as arguments, and those of the
-/// emulator. All is put under the new /var, because what was in it is out of sight from then on.
+/// With a directory, the function and the emulator as arguments, and those of the emulator. All
+/// is put under the new /var, because what was in it is out of sight from then on.
 const OWN_VAR: &str = r#"
 mount -t tmpfs -o mode=755 tmpfs "$1"
 mkdir "$1/task"
-cp "$2" "$1/task/bootstrap"
-chmod 755 "$1/task/bootstrap"
-touch "$1/task/function" "$1/task/emulator"
-mount --bind "$3" "$1/task/function"
-mount --bind "$4" "$1/task/emulator"
+touch "$1/task/bootstrap" "$1/task/emulator"
+mount --bind "$2" "$1/task/bootstrap"
+mount --bind "$3" "$1/task/emulator"
 mount --rbind "$1" /var
-shift 4
+shift 3
 cd /
 exec /var/task/emulator "$@"
 "#;

@@ -2,9 +2,10 @@
 
 use presized::lambda::invoke::ErrorKind;
 
-use crate::function::{CHUNKS, FAILURE, MESSAGE, Report};
+use crate::function::{CHUNKS, FAILURE, MESSAGE, content};
+use crate::report::Report;
 use crate::rie::{FUNCTION, Rie};
-use crate::{ANSWER_MAX, content, within_time};
+use crate::{ANSWER_MAX, within_time};
 
 #[tokio::test]
 async fn an_echo_is_the_same_byte_for_byte() {

@@ -1,53 +1,23 @@
 //! What is logged of an invocation, and what is not.
 
-use std::io;
-use std::sync::{Arc, Mutex};
+use std::convert::Infallible;
+use std::future::ready;
 
-use presized::lambda::runtime::{Context, ErrorReport, json};
+use bytes::Bytes;
+use futures_util::stream;
+use presized::lambda::runtime::{Context, ErrorReport, json, streaming};
+use presized_support::log::Log;
 use presized_support::scripted::Reply;
-use tracing::Level;
-use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::fmt::format::FmtSpan;
 
 use super::{Api, event};
 
-/// What is logged, at the level that tells most.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 #[tokio::test]
 async fn spans_have_lengths_and_no_payload_is_logged() {
-    let log = Log::default();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(Level::TRACE)
-        .with_span_events(FmtSpan::CLOSE)
-        .with_writer(log.clone())
-        .with_ansi(false)
-        .finish();
-    // Of this thread, and everything here runs on it.
-    let guard = tracing::subscriber::set_default(subscriber);
-
+    let log = Log::of_this_thread();
     let headers = [
         ("Lambda-Runtime-Aws-Request-Id", "id-1"),
         ("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:eu-north-1:1:function:f"),
+        ("Lambda-Runtime-Trace-Id", "Root=1-2-3"),
     ];
     let api = Api::new([
         Reply::response("200 OK", &headers, r#""p4yl04d""#),
@@ -60,13 +30,26 @@ async fn spans_have_lengths_and_no_payload_is_logged() {
         _ => Ok(event),
     });
     api.serve(function).await;
-    drop(guard);
 
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let log = log.finish();
     let expected = "lambda.invocation{request_id=\"id-1\" \
-         function_arn=\"arn:aws:lambda:eu-north-1:1:function:f\" event_bytes=9 answer_bytes=9}";
+         function_arn=\"arn:aws:lambda:eu-north-1:1:function:f\" trace_id=\"Root=1-2-3\" \
+         event_bytes=9 answer_bytes=9}";
     assert!(log.contains(expected), "{log}");
     assert!(log.contains(r#"error_type="Runtime.UnmarshalError""#), "{log}");
     assert!(log.contains(r#"error_type="Failed""#), "{log}");
     assert!(!log.contains("p4yl04d"), "{log}");
+}
+
+#[tokio::test]
+async fn span_of_a_streamed_answer_has_the_length_of_all_its_chunks() {
+    let log = Log::of_this_thread();
+    let api = Api::new([event("id-1", "")]);
+    let chunks = |_: Bytes, _: Context| {
+        ready(Ok::<_, Infallible>(stream::iter(["ab", "", "c"].map(Ok::<_, Infallible>))))
+    };
+    api.serve(streaming(chunks)).await;
+    let log = log.finish();
+    let expected = "lambda.invocation{request_id=\"id-1\" event_bytes=0 answer_bytes=3}";
+    assert!(log.contains(expected), "{log}");
 }

@@ -1,13 +1,14 @@
 //! A function that is told to end.
 
 use std::convert::Infallible;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{env, thread};
 
 use bytes::Bytes;
-use presized::lambda::runtime::{Context, Error, Runtime, RuntimeClient, raw, run};
+use presized::lambda::runtime::{Context, Runtime, RuntimeClient, raw};
+use presized_support::process::example;
 use presized_support::scripted::{Reply, Scripted};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -97,31 +98,15 @@ async fn read_until(stream: &mut TcpStream, end: &str) {
     }
 }
 
-/// Is run as a process of its own, by the tests below.
-#[test]
-#[ignore = "a part of other tests"]
-fn function() -> Result<(), Error> {
-    if env::var_os("AWS_LAMBDA_RUNTIME_API").is_none() {
-        return Ok(());
-    }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(run(raw(async |event: Bytes, _: Context| {
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        Ok::<_, Infallible>(event)
-    })))
-}
-
-/// Runs [`function`] with these variables, says which process it is, and waits for its end.
+/// Runs a function with these variables, says which process it is, and waits for its end.
 fn run_function(
     server: &Scripted,
     started: mpsc::Sender<u32>,
     variables: &[(&str, &str)],
 ) -> ExitStatus {
-    let mut child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "shutdown::function", "--ignored"])
+    let mut child = Command::new(example("test_function"))
         .env("AWS_LAMBDA_RUNTIME_API", server.address().to_string())
         .envs(variables.iter().copied())
-        .stdout(Stdio::null())
         .spawn()
         .unwrap();
     started.send(child.id()).unwrap();
@@ -161,7 +146,7 @@ fn sigterm_ends_the_process_when_what_is_in_hand_is_answered() {
             "invocation/next" => match started.lock().unwrap().take() {
                 Some(started) => {
                     terminate_soon(started);
-                    event("a", "hello")
+                    event("a", "late 300")
                 }
                 None => Reply::Hang("".into()),
             },
@@ -171,7 +156,7 @@ fn sigterm_ends_the_process_when_what_is_in_hand_is_answered() {
         assert!(status.success(), "{variables:?} {status}");
         let posted: Vec<_> = server.requests().into_iter().filter(is_post).collect();
         assert_eq!(posted.len(), 1, "{variables:?}");
-        assert_eq!((path(&posted[0]), &posted[0].body[..]), ("a/response", &b"hello"[..]));
+        assert_eq!((path(&posted[0]), &posted[0].body[..]), ("a/response", &b"late"[..]));
         let is_restored = path(&server.requests()[0]) == "restore/next";
         assert_eq!(is_restored, variables.iter().any(|(_, value)| *value == "snap-start"));
     }

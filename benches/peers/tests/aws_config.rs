@@ -1,10 +1,11 @@
 //! The example `aws_config`, run as a command.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 use std::time::Duration;
 
+use presized_support::process::example;
 use presized_support::scripted::{Reply, Scripted};
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -20,7 +21,7 @@ async fn a_profile_gives_the_region_and_the_credentials() {
         aws_session_token = not-a-real-token\n";
     fs::write(&file, format!("[profile other]\n[profile example]\n{profile}")).unwrap();
 
-    let mut command = Command::new(example());
+    let mut command = Command::new(example("aws_config"));
     command
         .args(["hello", "\"you\""])
         .env_clear()
@@ -44,14 +45,4 @@ async fn a_profile_gives_the_region_and_the_credentials() {
 async fn output_of(command: &mut Command) -> Output {
     let output = command.kill_on_drop(true).output();
     timeout(Duration::from_secs(20), output).await.expect("ends in 20 s").unwrap()
-}
-
-/// Where Cargo puts the example, which it builds along with all tests.
-fn example() -> PathBuf {
-    let this = std::env::current_exe().unwrap();
-    let target = this.parent().and_then(Path::parent).unwrap();
-    let example =
-        target.join("examples/aws_config").with_extension(std::env::consts::EXE_EXTENSION);
-    assert!(example.exists(), "to be built before a single test: cargo build --example aws_config");
-    example
 }

@@ -24,7 +24,9 @@ pub struct EmulatorBuilder {
 }
 
 impl EmulatorBuilder {
-    /// Adds a function. Its name is 1 to 64 letters, digits, `-` and `_`.
+    /// Adds a function, in the place of one that has the same name. A name is 1 to 64 letters,
+    /// digits, `-` and `_`
+    /// (<https://docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html>, `FunctionName`).
     pub fn function(mut self, name: impl Into<String>, function: Function) -> Self {
         self.functions.insert(name.into(), function);
         self
@@ -35,7 +37,16 @@ impl EmulatorBuilder {
     ///
     /// # Errors
     ///
-    /// Where a name is not that of a function, or there are no sockets to be had.
+    /// Where a name is not that of a function
+    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)), or there are no sockets to be had.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes what it has opened.
+    ///
+    /// # Panics
+    ///
+    /// Outside a runtime of tokio, or in one without its I/O and timer enabled.
     pub async fn start(self) -> io::Result<Emulator> {
         let pool = BufferPool::new(IDLE_BYTES);
         let mut tasks = JoinSet::new();

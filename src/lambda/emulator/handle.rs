@@ -22,6 +22,7 @@ use crate::lambda::runtime::{Handler, Runtime, RuntimeClient};
 ///
 /// It serves the Invoke API for all of them, and the Runtime API for each. Dropping it closes
 /// all connections and ends the processes that it has started.
+#[must_use = "dropping it ends it"]
 pub struct Emulator {
     /// Of the Invoke API.
     pub(super) address: SocketAddr,
@@ -76,7 +77,8 @@ impl Emulator {
     ///
     /// # Errors
     ///
-    /// Where there is no such function, or it has a runtime.
+    /// Where there is no such function ([`NotFound`](io::ErrorKind::NotFound)), or it has a
+    /// runtime ([`AlreadyExists`](io::ErrorKind::AlreadyExists)).
     pub fn attach(&self, function: &str, handler: impl Handler) -> io::Result<()> {
         let runtime_api = self.runtime_address(function)?;
         let function = self.deployed(function)?;
@@ -107,12 +109,30 @@ impl Emulator {
     /// of a function. What it writes goes into the log tail of its invocations.
     ///
     /// It is ended where an invocation takes too long, unless it has
-    /// [several](super::Function::concurrency). A process that has ended is started again for the next
-    /// event. Processes that it starts itself are left alone.
+    /// [several](super::Function::concurrency). A process that has ended is started again for the
+    /// next event. Processes that it starts itself are left alone.
     ///
     /// # Errors
     ///
-    /// Where there is no such function, or it has a runtime, or the process cannot be started.
+    /// As of [`attach`](Self::attach), or where the process cannot be started.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::process::Command;
+    /// use presized::lambda::emulator::{Emulator, Function};
+    ///
+    /// let emulator = Emulator::builder().function("report", Function::new()).start().await?;
+    /// let mut command = Command::new("python3");
+    /// command.args(["-m", "awslambdaric", "app.handler"]);
+    /// emulator.spawn("report", command)?;
+    /// let client = emulator.client_builder().build()?;
+    /// let answer = client.invoke("report").json(&1).tail_log().send().await?;
+    /// println!("{}", answer.log_text().unwrap_or_default());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn spawn(&self, function: &str, command: std::process::Command) -> io::Result<()> {
         let runtime_api = self.runtime_address(function)?;
         let function = self.deployed(function)?;
@@ -126,11 +146,29 @@ impl Emulator {
         Ok(())
     }
 
-    /// Refuses the next `calls` calls of a function, with status 429.
+    /// Refuses the next `calls` calls of a function, with status 429, however many were still to be
+    /// refused before.
     ///
     /// # Errors
     ///
     /// Where there is no such function.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use presized::lambda::emulator::{Emulator, Function};
+    ///
+    /// let emulator = Emulator::builder().function("busy", Function::new()).start().await?;
+    /// emulator.throttle("busy", 1)?;
+    /// let client = emulator.client_builder().max_attempts(1).build()?;
+    /// let error = client.invoke("busy").send().await.unwrap_err();
+    /// assert_eq!(error.as_service_error().map(|error| error.status.as_u16()), Some(429));
+    /// assert_eq!(emulator.stats("busy")?.throttled, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn throttle(&self, function: &str, calls: u32) -> Result<(), UnknownFunction> {
         self.deployed(function)?.throttle(calls);
         Ok(())

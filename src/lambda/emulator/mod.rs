@@ -10,7 +10,6 @@
 //! errors. It does not verify signatures, validate that events are JSON, retry events, or enforce
 //! memory. All versions of a function are the same, and so are all aliases; of the ARN of a
 //! function only its name counts.
-
 //!
 //! # Examples
 //!

@@ -87,3 +87,42 @@ impl Drop for Offer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::HeaderMap;
+    use tokio::time::Instant;
+
+    use super::super::Function;
+    use super::super::invocation::Reply;
+    use super::*;
+    use crate::BufferPool;
+
+    fn invocation(event: &'static str) -> Invocation {
+        Invocation {
+            id: event.into(),
+            version: String::new(),
+            queued: Instant::now(),
+            event: Bytes::from(event),
+            headers: HeaderMap::new(),
+            takes_stream: false,
+            log: None,
+            reply: Reply::Nobody,
+        }
+    }
+
+    #[test]
+    fn an_event_that_was_offered_to_a_slot_that_goes_is_the_next_ones() {
+        let function = Deployed::new("fn".to_owned(), Function::new(), BufferPool::new(0));
+        let function = Arc::new(function);
+        let gone = function.poll().expect("nothing runs");
+        function.invoke(invocation("first"));
+        function.invoke(invocation("second"));
+        drop(gone);
+        let mut slot = function.poll().expect("nothing runs");
+        let event = slot.try_recv().ok().and_then(Offer::accept).expect("an event");
+        assert_eq!(event.payload, "first");
+        assert_eq!(function.stats().started, 1);
+    }
+}

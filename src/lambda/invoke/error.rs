@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+pub use super::super::BoxError;
 use super::ServiceError;
 use crate::{CollectError, Partial};
 
@@ -73,9 +74,6 @@ pub struct StreamedFunctionError {
     /// [`Invocation::log_tail`](super::Invocation::log_tail).
     pub log_tail: Option<Bytes>,
 }
-
-/// An error of a type that is not part of this API: for people, and for `downcast_ref`.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 impl Error {
     /// What went wrong.

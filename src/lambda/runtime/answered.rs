@@ -11,13 +11,19 @@ use crate::Collect;
 
 /// What became of an answer that the Runtime API has received.
 ///
-/// None of these is a reason to stop asking for invocations, or to answer this one again.
+/// None of these is a reason to stop asking for invocations, or to answer this one again. The
+/// statuses are those of the
+/// [Runtime API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html#runtimes-api-response).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "the answer may have been refused"]
 #[non_exhaustive]
 pub enum Answered {
     /// It was taken.
     Accepted,
-    /// It is longer than Lambda takes (413), and the caller has been told so.
+    /// It is longer than Lambda takes (413), and the caller has been told so: no report of it is
+    /// to follow. The
+    /// [limits](https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html) are
+    /// Lambda's, and nothing is refused before it is sent.
     TooLarge(ApiError),
     /// The invocation had timed out, or is another's by now (410).
     TooLate(ApiError),

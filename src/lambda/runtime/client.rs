@@ -91,11 +91,15 @@ impl RuntimeClient {
         self.read(arriving).await
     }
 
-    /// Reports that the function could not be started. The process is to end then.
+    /// Reports that the function could not be started. The process is to end then, with an error.
     ///
     /// # Errors
     ///
     /// The report did not get through. That is no reason to do otherwise.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection. The report may have got through.
     pub async fn init_error(&self, report: &ErrorReport) -> Result<(), Error> {
         self.report("/init/error", report).await
     }
@@ -109,6 +113,10 @@ impl RuntimeClient {
     /// # Errors
     ///
     /// The process is not restored, and is to end.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the connection. The snapshot may be taken nevertheless.
     pub async fn restore_next(&self) -> Result<(), Error> {
         let (head, exchange) = self.get("/restore/next").await?;
         if !head.status.is_success() {
@@ -121,11 +129,15 @@ impl RuntimeClient {
     }
 
     /// Reports that the function could not be made ready after it was restored. The process is to
-    /// end then.
+    /// end then, with an error.
     ///
     /// # Errors
     ///
-    /// The report did not get through. That is no reason to do otherwise.
+    /// As of [`init_error`](Self::init_error).
+    ///
+    /// # Cancel safety
+    ///
+    /// As of [`init_error`](Self::init_error).
     pub async fn restore_error(&self, report: &ErrorReport) -> Result<(), Error> {
         self.report("/restore/error", report).await
     }

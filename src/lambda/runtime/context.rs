@@ -11,15 +11,36 @@ use tokio::time;
 
 /// What is known of an invocation besides its event.
 ///
-/// All but the request id is optional, and is none where it cannot be read as what it is.
-#[derive(Clone, Debug)]
+/// All but the request id is optional, and is none where it cannot be read as what it is. They are
+/// the [headers](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html#runtimes-api-next)
+/// beside an event.
+///
+/// # Examples
+///
+/// To call a handler in a test of its own, begin with one that says nothing:
+///
+/// ```
+/// use presized::lambda::runtime::{Context, ErrorReport};
+///
+/// async fn greet(name: String, context: Context) -> Result<String, ErrorReport> {
+///     Ok(format!("Hello, {name} of {}!", context.tenant_id.unwrap_or_default()))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut context = Context::default();
+/// context.tenant_id = Some("blue".to_owned());
+/// assert_eq!(greet("Ada".to_owned(), context).await.unwrap(), "Hello, Ada of blue!");
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Context {
     /// The id of the request, under which Lambda logs it.
     pub request_id: String,
-    /// When Lambda gives the invocation up, by the clock that is not set.
+    /// When Lambda gives the invocation up, by the monotonic clock.
     pub deadline: Option<Instant>,
-    /// The same in milliseconds since 1970, as Lambda tells it.
+    /// The same in milliseconds since the Unix epoch, as Lambda tells it.
     pub deadline_ms: Option<u64>,
     /// The ARN the function was invoked by, which can name a version or an alias.
     pub function_arn: Option<String>,
@@ -54,6 +75,29 @@ impl Context {
     /// # Errors
     ///
     /// [`DeadlineExceeded`], when the deadline comes first.
+    ///
+    /// # Cancel safety
+    ///
+    /// As of `future`, which is dropped with this one.
+    ///
+    /// # Panics
+    ///
+    /// Where there is a deadline, and no runtime of tokio with its timer enabled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use presized::lambda::runtime::{Context, ErrorReport};
+    ///
+    /// # async fn look_up(key: String) -> Result<String, ErrorReport> { Ok(key) }
+    /// async fn handler(key: String, context: Context) -> Result<String, ErrorReport> {
+    ///     context.before_deadline(look_up(key)).await?
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// # assert_eq!(handler("a".to_owned(), Context::default()).await.unwrap(), "a");
+    /// # }
+    /// ```
     pub async fn before_deadline<F: Future>(
         &self,
         future: F,

@@ -5,6 +5,7 @@ use std::io;
 
 use http::StatusCode;
 
+pub use super::super::BoxError;
 use super::{ApiError, Context, ErrorReport, Responder};
 use crate::CollectError;
 
@@ -38,9 +39,6 @@ pub enum ErrorKind {
     Event(CollectError<io::Error>),
 }
 
-/// Any error.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
 impl Error {
     /// What went wrong.
     pub fn kind(&self) -> &ErrorKind {
@@ -48,9 +46,10 @@ impl Error {
     }
 
     /// Whether the process is to end without another request: the Runtime API said that it cannot
-    /// recover (500), there is no way to reach it, or the function is not ready.
+    /// recover (500), a setting is missing or wrong, or a hook of SnapStart failed.
     ///
-    /// Others may pass, and be tried again after a while.
+    /// Others may pass, a connection that could not be made among them, and be tried again after
+    /// a while.
     pub fn is_fatal(&self) -> bool {
         match &self.0.kind {
             ErrorKind::Config(_) | ErrorKind::Hook(_) => true,

@@ -109,6 +109,23 @@ where
 
 /// A function that answers with an HTTP response whose body is a stream of bytes: see
 /// [`Answer::http`].
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn example() -> Result<(), presized::lambda::runtime::Error> {
+/// use bytes::Bytes;
+/// use futures_util::stream;
+/// use http::Response;
+/// use presized::lambda::runtime::{Context, ErrorReport, http_streaming, run};
+///
+/// run(http_streaming(|_event: Bytes, _: Context| async move {
+///     let body = stream::iter(["one,", "two"].map(Ok::<_, ErrorReport>));
+///     Response::builder().header("content-type", "text/csv").body(body)
+/// }))
+/// .await
+/// # }
+/// ```
 pub fn http_streaming<F, Fut, S, C, E, D>(function: F) -> impl Handler
 where
     F: Fn(Bytes, Context) -> Fut + Send + Sync + 'static,

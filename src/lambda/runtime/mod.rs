@@ -1,7 +1,8 @@
-//! A function's own end of AWS Lambda: a client of the Runtime API.
+//! A function's own end of AWS Lambda: a client of the
+//! [Runtime API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html).
 //!
 //! [`run`] is all that most functions need. [`RuntimeClient`] is the low level: it hands out
-//! invocations, and each of them can be answered once.
+//! invocations, and each of them can be answered once. Both run on tokio.
 //!
 //! # Examples
 //!

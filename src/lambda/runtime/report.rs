@@ -44,8 +44,10 @@ pub struct ErrorReport {
 impl ErrorReport {
     /// A report without a stack trace.
     ///
-    /// Lambda counts failures by a type that looks like `Function.Name` or `Runtime.Name`, beside
-    /// the one given here: another is put behind `Function.`, without what a name cannot have.
+    /// Lambda counts failures by a type that looks like `Function.Name` or `Runtime.Name`
+    /// ([Runtime API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html#runtimes-api-invokeerror)),
+    /// beside the one given here: another is put behind `Function.`, without what a name cannot
+    /// have.
     pub fn new(error_type: impl Into<String>, error_message: impl Into<String>) -> Self {
         Self {
             error_type: error_type.into(),
@@ -72,6 +74,7 @@ impl ErrorReport {
     }
 
     /// Adds where it went wrong, one frame an element.
+    #[must_use]
     pub fn with_stack_trace<T: Into<String>>(
         mut self,
         frames: impl IntoIterator<Item = T>,
@@ -81,12 +84,14 @@ impl ErrorReport {
     }
 
     /// Adds where it went wrong, as far as that was captured.
+    #[must_use]
     pub fn with_backtrace(self, backtrace: &Backtrace) -> Self {
         let backtrace = backtrace.to_string();
         self.with_stack_trace(backtrace.lines().map(str::trim))
     }
 
     /// Adds a document in JSON for X-Ray.
+    #[must_use]
     pub fn with_xray_cause(mut self, json: impl Into<Bytes>) -> Self {
         self.xray_cause = Some(json.into());
         self

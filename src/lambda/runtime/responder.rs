@@ -64,7 +64,8 @@ impl Responder {
     }
 
     /// Answers piece by piece in the form of HTTP, for a function URL or another caller that makes
-    /// an HTTP response of it.
+    /// an HTTP response of it
+    /// (<https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming>).
     ///
     /// A prelude that cannot be written, for a header that is not UTF-8, is answered as by
     /// [`fail`](Self::fail).

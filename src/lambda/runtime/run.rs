@@ -42,6 +42,28 @@ pub async fn run(handler: impl Handler) -> Result<(), Error> {
 }
 
 /// A function, and how it is run. What is not set is as the environment says when it is run.
+///
+/// # Examples
+///
+/// With a connection that a snapshot cannot keep, and a pool that is shared with what the
+/// function calls:
+///
+/// ```no_run
+/// # async fn example() -> Result<(), presized::lambda::runtime::Error> {
+/// use std::io;
+/// use bytes::Bytes;
+/// use presized::lambda::runtime::{Context, Runtime, RuntimeClient, raw};
+///
+/// # async fn connect() -> io::Result<()> { Ok(()) }
+/// let client = RuntimeClient::from_env()?;
+/// let pool = client.pool().clone();
+/// let handler = raw(move |event: Bytes, _: Context| {
+///     let _pool = pool.clone();
+///     async move { Ok::<_, io::Error>(event) }
+/// });
+/// Runtime::new(handler).client(client).after_restore(connect).run().await
+/// # }
+/// ```
 #[must_use = "nothing is served until it is run"]
 pub struct Runtime<H> {
     handler: H,
@@ -144,7 +166,8 @@ impl<H: Handler> Runtime<H> {
     ///
     /// An invocation fails alone: by an error of the function or a panic of it, by an event that
     /// cannot be read or an answer that is refused. Each has a span, `lambda.invocation`, with the
-    /// id of its request, the ARN, the lengths of event and answer, and never their content.
+    /// id of its request, the ARN, the trace, the lengths of event and answer in bytes, and never
+    /// their content.
     ///
     /// # Errors
     ///

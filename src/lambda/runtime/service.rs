@@ -18,6 +18,13 @@ pub struct Request {
     pub context: Context,
 }
 
+impl Request {
+    /// What a test calls a service with.
+    pub fn new(event: Bytes, context: Context) -> Self {
+        Self { event, context }
+    }
+}
+
 /// A service of tower, with the layers that it has.
 ///
 /// Each invocation has a clone of its own, which is called when it is ready: what bounds several
@@ -25,6 +32,42 @@ pub struct Request {
 ///
 /// Layers that box the errors of others need one more around them, `map_err` of tower, in which
 /// [`ErrorReport::from_dyn`] gives the error a type.
+///
+/// # Examples
+///
+/// ```
+/// use std::convert::Infallible;
+/// use std::future::{Ready, ready};
+/// use std::task::{Context as TaskContext, Poll};
+/// use bytes::Bytes;
+/// use presized::lambda::runtime::{Context, Request, service};
+/// use tower_service::Service;
+///
+/// #[derive(Clone)]
+/// struct Echo;
+///
+/// impl Service<Request> for Echo {
+///     type Response = Bytes;
+///     type Error = Infallible;
+///     type Future = Ready<Result<Bytes, Infallible>>;
+///
+///     fn poll_ready(&mut self, _: &mut TaskContext<'_>) -> Poll<Result<(), Infallible>> {
+///         Poll::Ready(Ok(()))
+///     }
+///
+///     fn call(&mut self, request: Request) -> Self::Future {
+///         ready(Ok(request.event))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// // Called by itself, as a test does it, and as a handler, which `run` takes.
+/// let request = Request::new(Bytes::from("hello"), Context::default());
+/// assert_eq!(Echo.call(request).await, Ok(Bytes::from("hello")));
+/// let handler = service(Echo);
+/// # }
+/// ```
 pub fn service<S>(service: S) -> impl Handler
 where
     S: Service<Request> + Clone + Send + 'static,
@@ -49,6 +92,6 @@ where
         // To clone it changes nothing, so nothing is broken where that has panicked.
         let mut service = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         poll_fn(|cx| service.poll_ready(cx)).await.map_err(Into::into)?;
-        service.call(Request { event, context }).await.map(Into::into).map_err(Into::into)
+        service.call(Request::new(event, context)).await.map(Into::into).map_err(Into::into)
     }
 }

@@ -121,6 +121,7 @@ fn span(context: &Context) -> Span {
         "lambda.invocation",
         request_id = context.request_id,
         function_arn = context.function_arn,
+        trace_id = context.trace_id,
         event_bytes = field::Empty,
         answer_bytes = field::Empty,
         error_type = field::Empty,

@@ -1,12 +1,14 @@
 //! What the tests, benchmarks and the quick start of presized share.
 
 pub mod bars;
+pub mod cargo_lambda;
 pub mod chunked;
 pub mod client;
 pub mod drive;
 pub mod eventstream;
 pub mod frames;
 pub mod ledger;
+pub mod log;
 pub mod meter;
 pub mod mock;
 pub mod pattern;

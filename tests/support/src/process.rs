@@ -5,7 +5,7 @@
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{self, Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -40,6 +40,23 @@ pub fn pinned_peer(name: &str) -> Option<PathBuf> {
     // Since a program can be started in another directory than this.
     let directory = path::absolute(directory).expect("a path that is not empty");
     found(name, [directory.join("bin")])
+}
+
+/// The example `name` of the package under test, where Cargo puts it, which builds all examples
+/// along with all tests.
+///
+/// # Panics
+///
+/// Where it is not built: a single test is built without it.
+pub fn example(name: &str) -> PathBuf {
+    let test = env::current_exe().expect("the path of the test");
+    let target = test.parent().and_then(Path::parent).expect("the test is below `deps`");
+    let example = target.join("examples").join(name).with_extension(env::consts::EXE_EXTENSION);
+    assert!(
+        example.exists(),
+        "to be built before a single test: cargo build --all-features --example {name}"
+    );
+    example
 }
 
 /// Says on standard error that this test has nothing to do, and why.
@@ -108,6 +125,20 @@ impl Process {
     /// Where the server listens on its port of this number.
     pub fn address(&self, number: usize) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.ports[number]).into()
+    }
+
+    /// Blocks until connections are accepted on its port of this number, where a server says
+    /// that it listens before it does.
+    ///
+    /// # Panics
+    ///
+    /// When none is accepted within a minute.
+    pub fn wait_for_port(&self, number: usize) {
+        let (address, begin) = (self.address(number), Instant::now());
+        while TcpStream::connect(address).is_err() {
+            assert!(begin.elapsed() < START_TIMEOUT, "nobody listens on {address}");
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// The directory that the server has.

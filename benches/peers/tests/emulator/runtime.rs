@@ -1,17 +1,11 @@
 //! lambda_runtime, called by the client of presized.
 
-use std::env;
 use std::process::Command;
-use std::sync::LazyLock;
 
-use bytes::Bytes;
 use futures_util::future::join_all;
-use futures_util::stream::{self, BoxStream};
-use lambda_runtime::{Error, FunctionResponse, LambdaEvent, StreamResponse, service_fn};
 use presized::lambda::emulator::{Emulator, Function};
 use presized::lambda::invoke::Client;
-use serde_json::json;
-use tokio::sync::Barrier;
+use presized_support::process::example;
 
 use crate::{ANSWER_MAX, PATIENCE, within_time};
 
@@ -115,9 +109,7 @@ async fn sixteen_callers_of_four_slots_get_their_own_answers() {
 async fn start(function: Function) -> (Emulator, Client) {
     let function = function.timeout(PATIENCE).init_timeout(PATIENCE);
     let emulator = Emulator::builder().function(NAME, function).start().await.unwrap();
-    let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", "runtime::bootstrap", "--ignored", "--nocapture"]);
-    emulator.spawn(NAME, command).unwrap();
+    emulator.spawn(NAME, Command::new(example("function"))).unwrap();
     let client = emulator.client_builder().max_attempts(1).timeout(PATIENCE).build().unwrap();
     (emulator, client)
 }
@@ -126,55 +118,10 @@ async fn text(client: &Client, event: &str) -> String {
     client.invoke(NAME).json(event).send().await.unwrap().json().unwrap()
 }
 
-/// The process of the function. It is no test, and ends with the emulator.
-#[tokio::test]
-#[ignore = "is run by the others"]
-async fn bootstrap() {
-    if env::var_os("AWS_LAMBDA_RUNTIME_API").is_some() {
-        lambda_runtime::run_concurrent(service_fn(function)).await.unwrap();
-    }
-}
-
-type Chunks = BoxStream<'static, Result<Bytes, Error>>;
-
-/// What it does is in the event.
-async fn function(event: LambdaEvent<String>) -> Result<FunctionResponse<String, Chunks>, Error> {
-    let LambdaEvent { payload: event, context } = event;
-    let (command, argument) = event.split_once(' ').unwrap_or((&event, ""));
-    let answer = match command {
-        "answer" => "x".repeat(argument.parse()?),
-        "context" => format!(
-            "{} {} {} {} {:?} {}",
-            context.request_id,
-            context.invoked_function_arn,
-            context.env_config.memory,
-            json!(context.client_context.map(|context| context.custom)),
-            context.tenant_id,
-            context.deadline > 0,
-        ),
-        "fail" => return Err("no such fruit".into()),
-        "panic" => panic!("no such fruit"),
-        "stream" | "broken" => {
-            let end =
-                if command == "broken" { Err("no such fruit".into()) } else { Ok("pear".into()) };
-            let chunks: Chunks = Box::pin(stream::iter([Ok("apple".into()), end]));
-            return Ok(FunctionResponse::StreamingResponse(StreamResponse::from(chunks)));
-        }
-        "meet" => {
-            MEETING.wait().await;
-            event
-        }
-        _ => event,
-    };
-    Ok(FunctionResponse::BufferedResponse(answer))
-}
-
 const NAME: &str = "rust";
 
 /// More than any of the streams has.
 const LIMIT: u64 = 1000;
 
-/// How many meet.
+/// How many meet in the function.
 const AT_ONCE: usize = 4;
-
-static MEETING: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(AT_ONCE));
