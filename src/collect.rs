@@ -62,7 +62,8 @@ pub async fn collect_presized<B: Body>(
 /// Nothing happens until one of the forms is awaited: [`bytes`](Self::bytes),
 /// [`vec`](Self::vec), [`string`](Self::string), [`collected`](Self::collected),
 /// [`into_buf`](Self::into_buf), [`prefix`](Self::prefix), or
-/// [`presized`](Self::presized), which is a body again. All of them run the same loop.
+/// [`presized`](Self::presized), which is a body again. All of them run the same loop. The
+/// feature `json` adds one.
 ///
 /// # Errors
 ///
@@ -232,6 +233,41 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         String::from_utf8(self.vec().await?).map_err(|error| CollectError::InvalidUtf8 {
             valid_up_to: error.utf8_error().valid_up_to() as u64,
             partial: Partial::from_vec(error.into_bytes()),
+        })
+    }
+
+    /// The content as a value that serde reads from JSON. `T` keeps nothing of the content, whose
+    /// memory is back in its pool by then. The Content-Type is not looked at.
+    ///
+    /// # Errors
+    ///
+    /// See [`Collect`]; and [`CollectError::InvalidJson`], with what the parser says and with the
+    /// content.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use http_body_util::Full;
+    /// use presized::{Collect, CollectError};
+    ///
+    /// let body = || Full::<bytes::Bytes>::from("[1,2,3]");
+    /// assert_eq!(Collect::new(body(), 1024).json::<Vec<u8>>().await?, [1, 2, 3]);
+    ///
+    /// let error = Collect::new(body(), 1024).json::<String>().await.unwrap_err();
+    /// assert!(matches!(error, CollectError::InvalidJson { .. }));
+    /// assert_eq!(error.into_partial(), "[1,2,3]");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "json")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "json")))]
+    pub async fn json<T: serde::de::DeserializeOwned>(self) -> Result<T, CollectError<B::Error>> {
+        let content = self.bytes().await?;
+        serde_json::from_slice(&content).map_err(|source| CollectError::InvalidJson {
+            source,
+            partial: Partial::from_bytes(content),
         })
     }
 

@@ -98,6 +98,17 @@ pub enum CollectError<E> {
         /// The whole content.
         partial: Partial,
     },
+    /// The content is not the JSON that was asked for: not JSON at all, or of another type. Of
+    /// what was read nothing is missing.
+    #[cfg(feature = "json")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "json")))]
+    #[non_exhaustive]
+    InvalidJson {
+        /// What the parser says. It can quote from the content.
+        source: serde_json::Error,
+        /// The whole content.
+        partial: Partial,
+    },
     /// The body failed: the transport, or a layer between it and the reader.
     #[non_exhaustive]
     Body {
@@ -158,6 +169,8 @@ impl<E> CollectError<E> {
             Self::InvalidUtf8 { valid_up_to, partial } => {
                 CollectError::InvalidUtf8 { valid_up_to, partial }
             }
+            #[cfg(feature = "json")]
+            Self::InvalidJson { source, partial } => CollectError::InvalidJson { source, partial },
             Self::Body { source, declared, received, partial } => {
                 CollectError::Body { source: map(source), declared, received, partial }
             }
@@ -169,6 +182,8 @@ impl<E> CollectError<E> {
         match self {
             Self::DeclaredTooLarge { .. } => 0,
             Self::InvalidUtf8 { partial, .. } => partial.len() as u64,
+            #[cfg(feature = "json")]
+            Self::InvalidJson { partial, .. } => partial.len() as u64,
             Self::TooLarge { received, .. }
             | Self::Incomplete { received, .. }
             | Self::Longer { received, .. }
@@ -213,6 +228,8 @@ impl<E> CollectError<E> {
             | Self::Stalled { partial, .. }
             | Self::InvalidUtf8 { partial, .. }
             | Self::Body { partial, .. } => partial.into_bytes(),
+            #[cfg(feature = "json")]
+            Self::InvalidJson { partial, .. } => partial.into_bytes(),
         }
     }
 }
@@ -255,6 +272,11 @@ impl<E> fmt::Display for CollectError<E> {
                 let received = partial.len();
                 write!(f, "body is not UTF-8 from byte {valid_up_to} of {received}")
             }
+            #[cfg(feature = "json")]
+            Self::InvalidJson { partial, .. } => {
+                let received = partial.len();
+                write!(f, "body is not the JSON that was asked for: {received} bytes received")
+            }
             Self::Body { declared: Some(declared), received, .. } => {
                 write!(f, "body failed: {received} of {declared} declared bytes received")
             }
@@ -269,6 +291,8 @@ impl<E: Error + 'static> Error for CollectError<E> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Body { source, .. } => Some(source),
+            #[cfg(feature = "json")]
+            Self::InvalidJson { source, .. } => Some(source),
             _ => None,
         }
     }

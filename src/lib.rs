@@ -5,7 +5,9 @@
 
 // From the top down:
 //
-//   aws_sdk, lambda              clients, theirs and ours
+//   guide                        what to write for each client: documentation only
+//   aws_sdk, reqwest, tower      the same for the types of others
+//   lambda                       clients of our own
 //   ext, payload, presized       what responses and bodies are given to
 //   collect, options             what is to be read, and in which form
 //   collector                    the one loop
@@ -27,6 +29,9 @@ mod content;
 mod content_length;
 mod error;
 mod ext;
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 mod history;
 #[cfg(any(feature = "lambda-invoke", feature = "lambda-runtime"))]
 #[cfg_attr(docsrs, doc(cfg(any(feature = "lambda-invoke", feature = "lambda-runtime"))))]
@@ -36,8 +41,14 @@ mod partial;
 pub mod payload;
 mod pool;
 mod presized;
+#[cfg(feature = "reqwest")]
+#[cfg_attr(docsrs, doc(cfg(feature = "reqwest")))]
+pub mod reqwest;
 mod reserve;
 mod sync;
+#[cfg(feature = "tower")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tower")))]
+pub mod tower;
 mod writer;
 
 pub use self::budget::MemoryBudget;

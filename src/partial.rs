@@ -25,6 +25,13 @@ impl Partial {
         Self::new(Content::from_vec(content))
     }
 
+    #[cfg(feature = "json")]
+    pub(crate) fn from_bytes(content: Bytes) -> Self {
+        let mut held = Content::default();
+        held.hold(content);
+        Self::new(held)
+    }
+
     /// Number of bytes.
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |content| content.len())

@@ -1,0 +1,308 @@
+//! A [`tower`](https://docs.rs/tower) layer that reads response bodies, or bounds them, for every
+//! client or server made of `Service<Request<_>, Response = Response<_>>`.
+//!
+//! [`PresizedLayer`] makes each response body a [`ResponseBody`]. By default that is
+//! [`Presized`](crate::Presized): the content comes as one frame, read within a limit and with one
+//! allocation, and whatever collects it (axum, tonic, a generated client) copies nothing. With
+//! [`Delivery::Streamed`] the frames come as they are, and the limit is all that is added.
+//!
+//! It knows the method of each request, so that a response to HEAD is empty whatever it declares.
+//!
+//! # For one request
+//!
+//! What is in the [extensions](http::Extensions) of a request overrides the layer: a
+//! [`ResponseLimit`], a [`Delivery`], a [`LengthHistory`] for responses of its kind. A body that
+//! has no end, or that is wanted piece by piece, has to opt out so: an event stream, a long poll, a
+//! gRPC call with a streaming response.
+//!
+//! ```
+//! use http::Request;
+//! use presized::tower::{Delivery, ResponseLimit};
+//!
+//! let request = Request::get("https://example.com/events")
+//!     .extension(Delivery::Streamed)
+//!     .extension(ResponseLimit::NONE)
+//!     .body(())?;
+//! # Ok::<_, http::Error>(())
+//! ```
+//!
+//! The head of the response opts out of nothing, whatever its Content-Type says: it is the word of
+//! the peer, whom the limit is there for.
+//!
+//! # With a layer that decodes
+//!
+//! In a [`ServiceBuilder`](https://docs.rs/tower/0.5/tower/struct.ServiceBuilder.html) the first
+//! layer is the outermost. Beside `DecompressionLayer` of tower-http:
+//!
+//! | order | the limit counts | its body | the length |
+//! | --- | --- | --- | --- |
+//! | `.layer(presized).layer(decompression)` | decoded bytes: a bomb stops at it | one buffer | unknown, since the decoder removes it from the head |
+//! | `.layer(decompression).layer(presized)` | coded bytes: a bomb does not stop | as many frames as the decoder makes | declared |
+//!
+//! The first is what most want. The memory of the decoder itself is in no limit: see
+//! [`presized::reqwest`](https://docs.rs/presized/latest/presized/reqwest/index.html), which has the
+//! figures of the same decoders.
+//!
+//! # In a server
+//!
+//! The layer does the same to the responses of a server, and the head of a response is sent before
+//! its body is read: a body that fails breaks the message off, and its status stays what it was.
+//!
+//! # In gRPC
+//!
+//! With tonic it goes around the `Channel`. Trailers, and the `grpc-status` in them, come after the
+//! content, and a [`Status`](https://docs.rs/tonic/latest/tonic/struct.Status.html) in which the body
+//! fails is found by tonic. The limit counts the five bytes before each message. A response that is
+//! streamed has to opt out, or else comes when it has ended.
+//!
+//! # Examples
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::convert::Infallible;
+//!
+//! use bytes::Bytes;
+//! use http::{Request, Response};
+//! use http_body_util::{BodyExt, Empty, Full};
+//! use presized::BufferPool;
+//! use presized::tower::{PresizedLayer, ResponseLimit};
+//! use tower::{ServiceBuilder, ServiceExt, service_fn};
+//!
+//! let pool = BufferPool::new(64 << 20);
+//! let client = ServiceBuilder::new()
+//!     .layer(PresizedLayer::new(6 << 20).pool(&pool))
+//!     // In its place the client of hyper-util, say.
+//!     .service(service_fn(async |_: Request<Empty<Bytes>>| {
+//!         Ok::<_, Infallible>(Response::new(Full::<Bytes>::from("hello")))
+//!     }));
+//!
+//! let request = Request::get("/").body(Empty::new())?;
+//! let response = client.clone().oneshot(request).await?;
+//! assert_eq!(response.into_body().collect().await?.to_bytes(), "hello");
+//!
+//! let request = Request::get("/").extension(ResponseLimit(4)).body(Empty::new())?;
+//! let response = client.oneshot(request).await?;
+//! let error = response.into_body().collect().await.unwrap_err();
+//! assert!(error.is_too_large());
+//! # Ok(())
+//! # }
+//! ```
+
+mod body;
+mod future;
+
+use std::mem;
+use std::task::{Context, Poll};
+
+use http::{Extensions, Method, Request, Response, response};
+use http_body::Body;
+use tower_layer::Layer;
+use tower_service::Service;
+
+pub use self::body::{BodyError, ResponseBody};
+pub use self::future::ResponseFuture;
+use crate::options::Reuse;
+use crate::{BufferPool, Collect, ContentLength, LengthHistory, MemoryBudget, Mismatch};
+
+/// Gives every response of a service a [`ResponseBody`].
+///
+/// The settings are those of [`Collect`], and are the defaults for requests that have none in their
+/// extensions. See the [module](self) for where in a stack it goes.
+///
+/// # Errors
+///
+/// The service fails as the one inside does, and in no other way. A body that cannot be read, or is
+/// over the limit, is an error of the body: a [`CollectError<BodyError>`](crate::CollectError).
+///
+/// # Cancel safety
+///
+/// Dropping a response drops its body and frees what was reserved. There is no timeout in it, and
+/// one around the service ends with the head of the response.
+#[derive(Clone, Debug)]
+pub struct PresizedLayer {
+    settings: Settings,
+}
+
+/// Makes a [`ResponseBody`] of every response body of `S`. It is what [`PresizedLayer`] makes.
+#[derive(Clone, Debug)]
+pub struct PresizedService<S> {
+    inner: S,
+    settings: Settings,
+}
+
+/// How the content of a response comes. In the extensions of a request it overrides the layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// As one frame, when it is there as a whole.
+    #[default]
+    Presized,
+    /// In the frames in which it arrives, with nothing kept of it. Content over the limit fails
+    /// without the frame that goes over it. What is not collected takes nothing from pool and
+    /// budget, and a wrong length is left to the transport.
+    Streamed,
+}
+
+/// Most bytes of content that the response to a request may have, inclusive. In the extensions of
+/// the request it overrides the limit of the layer, whether it is lower or higher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResponseLimit(pub u64);
+
+impl ResponseLimit {
+    /// No limit, for content that has no end and is [`Delivery::Streamed`].
+    pub const NONE: Self = Self(u64::MAX);
+}
+
+#[derive(Clone, Debug)]
+struct Settings {
+    limit: ResponseLimit,
+    delivery: Delivery,
+    eager: Option<usize>,
+    mismatch: Mismatch,
+    reuse: Reuse,
+}
+
+impl PresizedLayer {
+    /// Takes at most `limit` bytes of content, inclusive, of each response.
+    pub fn new(limit: u64) -> Self {
+        let limit = ResponseLimit(limit);
+        let (delivery, mismatch) = (Delivery::default(), Mismatch::default());
+        Self {
+            settings: Settings { limit, delivery, eager: None, mismatch, reuse: Reuse::default() },
+        }
+    }
+
+    /// How content comes, where the request says nothing else. The default is
+    /// [`Delivery::Presized`].
+    pub fn delivery(mut self, delivery: Delivery) -> Self {
+        self.settings.delivery = delivery;
+        self
+    }
+
+    /// Most bytes of memory that are reserved for one response on the word of the peer, as
+    /// [`Collect::eager`] has it.
+    pub fn eager(mut self, bytes: usize) -> Self {
+        self.settings.eager = Some(bytes);
+        self
+    }
+
+    /// What it means when a declared length turns out to be wrong.
+    pub fn mismatch(mut self, mismatch: Mismatch) -> Self {
+        self.settings.mismatch = mismatch;
+        self
+    }
+
+    /// Takes the memory of contents from `pool`. It goes back when the last clone of the
+    /// [`Bytes`](bytes::Bytes) is dropped.
+    pub fn pool(mut self, pool: &BufferPool) -> Self {
+        self.settings.reuse.pool = Some(pool.clone());
+        self
+    }
+
+    /// Reads within a bound that is shared with other bodies. A body waits for its share when it is
+    /// polled, as [`Collect::budget`] has it.
+    pub fn budget(mut self, budget: &MemoryBudget) -> Self {
+        self.settings.reuse.budget = Some(budget.clone());
+        self
+    }
+
+    /// Expects of bodies without a declared length what those before measured. Where a service
+    /// has responses of several kinds, requests had better bring a [`LengthHistory`] each in their
+    /// extensions.
+    pub fn history(mut self, history: &LengthHistory) -> Self {
+        self.settings.reuse.history = Some(history.clone());
+        self
+    }
+}
+
+impl<S> Layer<S> for PresizedLayer {
+    type Service = PresizedService<S>;
+
+    fn layer(&self, inner: S) -> PresizedService<S> {
+        PresizedService { inner, settings: self.settings.clone() }
+    }
+}
+
+impl<S> PresizedService<S> {
+    /// The service inside.
+    pub fn get_ref(&self) -> &S {
+        &self.inner
+    }
+
+    /// The service inside.
+    pub fn get_mut(&mut self) -> &mut S {
+        &mut self.inner
+    }
+
+    /// The service inside, without the layer.
+    pub fn into_inner(self) -> S {
+        self.inner
+    }
+}
+
+impl<S, ReqB, ResB> Service<Request<ReqB>> for PresizedService<S>
+where
+    S: Service<Request<ReqB>, Response = Response<ResB>>,
+    ResB: Body,
+{
+    type Response = Response<ResponseBody<ResB>>;
+    type Error = S::Error;
+    type Future = ResponseFuture<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<ReqB>) -> Self::Future {
+        let method = request.method().clone();
+        let settings = self.settings.of(request.extensions());
+        ResponseFuture::new(self.inner.call(request), Exchange { method, settings })
+    }
+}
+
+impl Settings {
+    /// What a request with these extensions asks for.
+    fn of(&self, extensions: &Extensions) -> Self {
+        let mut settings = self.clone();
+        if let Some(limit) = extensions.get() {
+            settings.limit = *limit;
+        }
+        if let Some(delivery) = extensions.get() {
+            settings.delivery = *delivery;
+        }
+        if let Some(history) = extensions.get::<LengthHistory>() {
+            settings.reuse.history = Some(history.clone());
+        }
+        settings
+    }
+}
+
+/// What is to be known of a request when its response comes.
+#[derive(Debug)]
+struct Exchange {
+    method: Method,
+    settings: Settings,
+}
+
+impl Exchange {
+    /// The body of the one response there is.
+    fn body<B: Body>(&mut self, head: &response::Parts, body: B) -> ResponseBody<B> {
+        let Self { method, settings } = self;
+        let ResponseLimit(limit) = settings.limit;
+        match settings.delivery {
+            Delivery::Presized => {
+                let mut collect = Collect::of(method, head, body, limit)
+                    .mismatch(settings.mismatch)
+                    .reuse(mem::take(&mut settings.reuse));
+                if let Some(eager) = settings.eager {
+                    collect = collect.eager(eager);
+                }
+                ResponseBody::presized(collect.presized())
+            }
+            Delivery::Streamed => {
+                ResponseBody::streamed(body, ContentLength::of(method, head), limit)
+            }
+        }
+    }
+}
