@@ -11,8 +11,11 @@ use http::header::TRAILER;
 use http::{Method, response};
 use http_body::Body;
 
+#[cfg(feature = "json")]
+use crate::JsonError;
 use crate::collector::{Collector, Finished};
 use crate::content::Content;
+use crate::content_length::has_no_content;
 use crate::options::{Options, Reuse, Target};
 use crate::reserve::{Bounds, EAGER_DEFAULT, eager_bound};
 use crate::{
@@ -116,6 +119,7 @@ impl<B: Body> Collect<B> {
                     addressable: isize::MAX as u64,
                 },
                 content_length: ContentLength::Unknown,
+                no_content: false,
                 mismatch: Mismatch::default(),
                 trailers_announced: false,
                 checked_at_end: false,
@@ -130,11 +134,14 @@ impl<B: Body> Collect<B> {
 
 impl<B: Body> Collect<B> {
     /// Reads the body of a response to a `method` request, by what its head says: the length,
-    /// as [`ContentLength::of`] reads it, and whether trailers are announced.
+    /// as [`ContentLength::of`] reads it, and whether trailers are announced. Where a response has
+    /// no content by method and status, the size hint of the body does not outrank that.
     pub fn of(method: &Method, head: &response::Parts, body: B, limit: u64) -> Self {
-        Self::new(body, limit)
+        let mut collect = Self::new(body, limit)
             .content_length(ContentLength::of(method, head))
-            .trailers_announced(head.headers.contains_key(TRAILER))
+            .trailers_announced(head.headers.contains_key(TRAILER));
+        collect.options.no_content = has_no_content(method, head);
+        collect
     }
 }
 
@@ -143,6 +150,7 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     /// it. Without one, and without a size hint, the length is unknown.
     pub fn content_length(mut self, content_length: impl Into<ContentLength>) -> Self {
         self.options.content_length = content_length.into();
+        self.options.no_content = false;
         self
     }
 
@@ -166,7 +174,9 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     /// Whether the head announced trailers (RFC 9110 §6.6.2).
     ///
     /// A transport error after the last declared byte does not undo the content, unless
-    /// trailers are still to come: they can hold what validates it.
+    /// trailers are still to come: they can hold what validates it. A body that checks what it has
+    /// yielded, and fails after the last byte where that is wrong, is to be read as one that
+    /// announces trailers.
     pub fn trailers_announced(mut self, announced: bool) -> Self {
         self.options.trailers_announced = announced;
         self
@@ -239,10 +249,14 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     /// The content as a value that serde reads from JSON. `T` keeps nothing of the content, whose
     /// memory is back in its pool by then. The Content-Type is not looked at.
     ///
+    /// The limit is that of the content. What `T` takes beside it is the business of `T`, and a value
+    /// of another type than `T` has is quoted in serde's error, with what is not printable escaped:
+    /// a string of that kind takes up to six times its length.
+    ///
     /// # Errors
     ///
-    /// See [`Collect`]; and [`CollectError::InvalidJson`], with what the parser says and with the
-    /// content.
+    /// See [`Collect`]; and [`CollectError::InvalidJson`], which quotes nothing of the content and has
+    /// it.
     ///
     /// # Examples
     ///
@@ -266,7 +280,7 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     pub async fn json<T: serde::de::DeserializeOwned>(self) -> Result<T, CollectError<B::Error>> {
         let content = self.bytes().await?;
         serde_json::from_slice(&content).map_err(|source| CollectError::InvalidJson {
-            source,
+            source: JsonError::new(source),
             partial: Partial::from_bytes(content),
         })
     }
@@ -328,7 +342,7 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     }
 
     /// An error of the body undoes content that is complete.
-    #[cfg(feature = "aws-sdk")]
+    #[cfg(any(feature = "aws-sdk", feature = "tower"))]
     pub(crate) fn checked_at_end(mut self) -> Self {
         self.options.checked_at_end = true;
         self

@@ -38,7 +38,8 @@ impl fmt::Debug for Collected {
 pub struct CollectStats {
     /// The length that was gone by: an exact size hint of the body, or else what the
     /// caller passed, or else the lower bound of the size hint as a hint. `Exact(0)` for a
-    /// body that was at its end from the start.
+    /// body that was at its end from the start, and for a response that has no content by its
+    /// method and status.
     pub content_length: ContentLength,
     /// Bytes of content that arrived.
     pub received: u64,

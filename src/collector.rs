@@ -151,6 +151,7 @@ impl<D: Buf> Collector<D> {
             self.stage = Stage::Ending { truncated: false };
             return Ok(());
         }
+        let hint = if self.options.no_content { SizeHint::default() } else { hint };
         let (length, declared) = self.options.content_length.believed(hint);
         self.options.content_length = length;
         self.expected = length.value().or_else(|| {

@@ -45,14 +45,10 @@ impl ContentLength {
     /// successful answer to CONNECT is a tunnel and not a message (rule 2):
     /// `Unknown`. Everything else is [`from_headers`](Self::from_headers).
     pub fn of(method: &Method, head: &response::Parts) -> Self {
-        let status = head.status;
-        if method == Method::HEAD
-            || status.is_informational()
-            || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
-        {
+        if has_no_content(method, head) {
             return Self::Exact(0);
         }
-        if method == Method::CONNECT && status.is_success() {
+        if method == Method::CONNECT && head.status.is_success() {
             return Self::Unknown;
         }
         Self::from_headers(&head.headers)
@@ -111,6 +107,17 @@ impl ContentLength {
             Self::Unknown | Self::Invalid => None,
         }
     }
+}
+
+/// Whether a response to a `method` request has no content by its head alone (RFC 9112 §6.3
+/// rule 1, RFC 9110 §9.3.2).
+///
+/// No size hint outranks that: in HTTP/2 such a response can end in a frame of its own, and until
+/// that has come hyper gives the body the size that Content-Length says.
+pub(crate) fn has_no_content(method: &Method, head: &response::Parts) -> bool {
+    method == Method::HEAD
+        || head.status.is_informational()
+        || matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
 impl From<Option<u64>> for ContentLength {

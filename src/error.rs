@@ -5,6 +5,8 @@ use std::fmt;
 
 use bytes::Bytes;
 
+#[cfg(feature = "json")]
+use crate::JsonError;
 use crate::Partial;
 
 /// Why a body could not be read. All sizes are in bytes of content as delivered.
@@ -104,8 +106,8 @@ pub enum CollectError<E> {
     #[cfg_attr(docsrs, doc(cfg(feature = "json")))]
     #[non_exhaustive]
     InvalidJson {
-        /// What the parser says. It can quote from the content.
-        source: serde_json::Error,
+        /// Which kind of error it is, and where.
+        source: JsonError,
         /// The whole content.
         partial: Partial,
     },

@@ -15,7 +15,7 @@
 //   content, partial, writer,
 //   block                        where the bytes are
 //   pool, budget, bank, history  what bodies share
-//   collected, error             what comes out
+//   collected, error, json_error what comes out
 #[cfg(feature = "aws-sdk")]
 #[cfg_attr(docsrs, doc(cfg(feature = "aws-sdk")))]
 pub mod aws_sdk;
@@ -33,6 +33,8 @@ mod ext;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
 mod history;
+#[cfg(feature = "json")]
+mod json_error;
 #[cfg(any(feature = "lambda-invoke", feature = "lambda-runtime"))]
 #[cfg_attr(docsrs, doc(cfg(any(feature = "lambda-invoke", feature = "lambda-runtime"))))]
 pub mod lambda;
@@ -58,6 +60,9 @@ pub use self::content_length::{ContentLength, Mismatch};
 pub use self::error::CollectError;
 pub use self::ext::ResponseExt;
 pub use self::history::LengthHistory;
+#[cfg(feature = "json")]
+#[cfg_attr(docsrs, doc(cfg(feature = "json")))]
+pub use self::json_error::JsonError;
 pub use self::partial::Partial;
 pub use self::pool::{BufferPool, PoolStats};
 pub use self::presized::Presized;

@@ -8,6 +8,8 @@ use crate::{BufferPool, ContentLength, LengthHistory, MemoryBudget, Mismatch};
 pub(crate) struct Options {
     pub(crate) bounds: Bounds,
     pub(crate) content_length: ContentLength,
+    /// The head says that there is no content, whatever size the body gives itself.
+    pub(crate) no_content: bool,
     pub(crate) mismatch: Mismatch,
     /// Trailers were announced, so a body without them is not whole.
     pub(crate) trailers_announced: bool,

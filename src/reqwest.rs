@@ -49,7 +49,10 @@ pub trait ResponseExt: sealed::Sealed + Sized {
     /// [`into_presized`](Self::into_presized) and then [`Response::text`].
     ///
     /// No method is asked for, unlike by [`ResponseExt`](crate::ResponseExt) of `http`: the body of
-    /// a response to HEAD says itself that it is empty.
+    /// a response to HEAD says itself that it is empty. Over HTTP/2 it does not where the server
+    /// ends the response in a frame of its own, and looks like one that is as long as its
+    /// Content-Length. Where servers do so, there is the other one:
+    /// `http::Response::from(response).collect_presized(&Method::HEAD, limit)`.
     ///
     /// # Errors
     ///
@@ -120,8 +123,8 @@ pub trait ResponseExt: sealed::Sealed + Sized {
 impl ResponseExt for Response {
     fn collect_presized(self, limit: u64) -> Collect<Body> {
         let (head, body) = http::Response::<Body>::from(self).into_parts();
-        // Of the methods only HEAD and CONNECT make a difference. hyper gives the body of the one
-        // an exact size of 0, which outranks the head, and reqwest has no way to send the other.
+        // Of the methods only HEAD and CONNECT make a difference. Of the one the response does not
+        // tell, and its body says that it is at its end; reqwest has no way to send the other.
         Collect::of(&Method::GET, &head, body, limit)
     }
 

@@ -26,6 +26,9 @@
 //! # Ok::<_, http::Error>(())
 //! ```
 //!
+//! A layer that makes the request anew loses its extensions, as tower-http's `FollowRedirect` does
+//! with each redirect. It goes inside of this one, which has seen the request by then.
+//!
 //! The head of the response opts out of nothing, whatever its Content-Type says: it is the word of
 //! the peer, whom the limit is there for.
 //!
@@ -100,8 +103,10 @@ use http_body::Body;
 use tower_layer::Layer;
 use tower_service::Service;
 
+use self::body::Bound;
 pub use self::body::{BodyError, ResponseBody};
 pub use self::future::ResponseFuture;
+use crate::content_length::has_no_content;
 use crate::options::Reuse;
 use crate::{BufferPool, Collect, ContentLength, LengthHistory, MemoryBudget, Mismatch};
 
@@ -114,6 +119,9 @@ use crate::{BufferPool, Collect, ContentLength, LengthHistory, MemoryBudget, Mis
 ///
 /// The service fails as the one inside does, and in no other way. A body that cannot be read, or is
 /// over the limit, is an error of the body: a [`CollectError<BodyError>`](crate::CollectError).
+/// A body that fails after its last declared byte has failed, whether content is
+/// [presized](Delivery::Presized) or [streamed](Delivery::Streamed): below the layer there can be
+/// a check of the whole.
 ///
 /// # Cancel safety
 ///
@@ -294,6 +302,9 @@ impl Exchange {
             Delivery::Presized => {
                 let mut collect = Collect::of(method, head, body, limit)
                     .mismatch(settings.mismatch)
+                    // What is below can be any stack: one that compares a checksum, or that has a
+                    // status for an error, says so after the last byte.
+                    .checked_at_end()
                     .reuse(mem::take(&mut settings.reuse));
                 if let Some(eager) = settings.eager {
                     collect = collect.eager(eager);
@@ -301,7 +312,9 @@ impl Exchange {
                 ResponseBody::presized(collect.presized())
             }
             Delivery::Streamed => {
-                ResponseBody::streamed(body, ContentLength::of(method, head), limit)
+                let no_content = has_no_content(method, head);
+                let length = ContentLength::of(method, head);
+                ResponseBody::streamed(body, Bound::new(limit, length, no_content))
             }
         }
     }

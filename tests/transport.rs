@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
+use http_body::Body;
 use http_body_util::Empty;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
@@ -327,6 +328,8 @@ static STREAMS: &[Stream] = &[
     Stream { path: "/right", content_length: Some("5"), frames: &[b"hel", b"lo"], trailers: false },
     Stream { path: "/trailers", content_length: Some("5"), frames: &[b"hello"], trailers: true },
     Stream { path: "/unknown", content_length: None, frames: &[b"hel", b"lo"], trailers: false },
+    // The end of a response without content, in a frame of its own.
+    Stream { path: "/head", content_length: Some("3501"), frames: &[b""], trailers: false },
     Stream { path: "/large", content_length: None, frames: &[&MEBIBYTE], trailers: false },
     Stream {
         path: "/medium",
@@ -335,6 +338,24 @@ static STREAMS: &[Stream] = &[
         trailers: false,
     },
 ];
+
+/// Until that frame has come, hyper says of the body that it is as long as Content-Length says.
+#[tokio::test]
+async fn http2_response_to_head_that_ends_in_an_empty_frame_is_empty() {
+    let mut client = http2_client(http2_server(STREAMS).await).await;
+    for limit in [0, 10_000] {
+        let request = Request::builder()
+            .method(Method::HEAD)
+            .uri("http://localhost/head")
+            .body(Empty::<Bytes>::new())
+            .unwrap();
+        let response = client.send_request(request).await.unwrap();
+        assert_eq!(response.body().size_hint().exact(), Some(3501));
+        let read = response.collect_presized(&Method::HEAD, limit).collected().await.unwrap();
+        assert_eq!(read.content, "");
+        assert_eq!(read.stats.content_length, ContentLength::Exact(0));
+    }
+}
 
 #[tokio::test]
 async fn http2_length_that_differs_from_its_data_is_a_stream_error() {

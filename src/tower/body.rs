@@ -61,8 +61,7 @@ impl<B: Body> ResponseBody<B> {
         Self { delivered: Delivered::Presized { body } }
     }
 
-    pub(super) fn streamed(body: B, length: ContentLength, limit: u64) -> Self {
-        let bound = Bound { limit, length, received: 0, is_polled: false };
+    pub(super) fn streamed(body: B, bound: Bound) -> Self {
         Self { delivered: Delivered::Streamed { body: Some(body), bound } }
     }
 }
@@ -119,7 +118,7 @@ impl<B: Body + Default> Default for ResponseBody<B> {
     /// A body of the layer around the default of `B`, for layers outside that answer by
     /// themselves. There is no limit to what they say.
     fn default() -> Self {
-        Self::streamed(B::default(), ContentLength::Unknown, u64::MAX)
+        Self::streamed(B::default(), Bound::new(u64::MAX, ContentLength::Unknown, false))
     }
 }
 
@@ -136,19 +135,26 @@ impl<B: Body> fmt::Debug for ResponseBody<B> {
 
 /// What is counted of a body that passes.
 #[derive(Debug)]
-struct Bound {
+pub(super) struct Bound {
     limit: u64,
     length: ContentLength,
+    /// The head says that there is no content, whatever size the body gives itself.
+    no_content: bool,
     received: u64,
     is_polled: bool,
 }
 
 impl Bound {
+    pub(super) fn new(limit: u64, length: ContentLength, no_content: bool) -> Self {
+        Self { limit, length, no_content, received: 0, is_polled: false }
+    }
+
     /// Before the body is polled for the first time: refuses what declares too much.
     fn start<E>(&mut self, is_end_stream: bool, hint: SizeHint) -> Result<(), CollectError<E>> {
         if std::mem::replace(&mut self.is_polled, true) || is_end_stream {
             return Ok(());
         }
+        let hint = if self.no_content { SizeHint::default() } else { hint };
         let (length, declared) = self.length.believed(hint);
         self.length = length;
         let limit = self.limit;

@@ -18,7 +18,7 @@ use presized_support::server::Server;
 use crate::sdk::s3::{self, GetBucketPolicyError, GetBucketPolicyInput};
 use crate::sdk::schemas::{self, GetCodeBindingSourceError, GetCodeBindingSourceOutput};
 use crate::sdk::{BoxError, Config, ErrorResponse, SdkError};
-use crate::{Framing, response, service};
+use crate::{Framing, LIMIT, response, service};
 
 /// Reads a blob, with this limit.
 fn blob<B: http_body::Body<Error: Into<BoxError>>>(
@@ -164,6 +164,54 @@ fn refusal_that_is_whole_but_for_its_length_has_its_members() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+/// What would take a parser's stack, or time that grows with the square of the content.
+#[test]
+fn refusal_that_is_made_to_be_hard_to_parse_is_one_without_members() {
+    let most = usize::try_from(ErrorResponse::LIMIT).unwrap();
+    let nested = |open: &str, close: &str| {
+        let depth = most / (open.len() + close.len());
+        [open.repeat(depth), close.repeat(depth)].concat()
+    };
+    let many = |item: fn(usize) -> String| {
+        let items = (0..).map(item).take(most).collect::<String>();
+        format!("<Error {}/>", &items[..items[..most - 20].rfind(' ').unwrap()])
+    };
+    let doctype =
+        r#"<!DOCTYPE e [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c "&b;&b;">]>"#;
+    let documents = [
+        nested("<a>", "</a>"),
+        "<a>".repeat(most / 3),
+        nested("[", "]"),
+        nested("{\"code\":", "}"),
+        many(|n| format!("a{n}='' ")),
+        many(|n| format!("xmlns:a{n}='{n}' ")),
+        format!("{doctype}<Error><Code>&c;</Code></Error>"),
+        r#"<!DOCTYPE e SYSTEM "file:///etc/passwd"><Error><Code>A</Code></Error>"#.to_owned(),
+        format!("<Error><Code>{}</Code></Error>", "&#x41".repeat(10_000)),
+    ];
+    for document in documents {
+        let named = [("x-amzn-errortype", "NotFoundException")];
+        let answer = || response(404, &named, Mock::of([&document]));
+        let Err(SdkError::Service(error)) = text(answer(), LIMIT) else { panic!("{document:.80}") };
+        assert_eq!((&error.metadata().code, &error.metadata().message), (&None, &None));
+        // The head has it, whatever the content is.
+        let Err(SdkError::Service(error)) = blob(answer(), LIMIT) else { panic!("{document:.80}") };
+        assert!(matches!(error, GetCodeBindingSourceError::NotFound(_)), "{document:.80}");
+    }
+}
+
+#[test]
+fn name_of_an_error_that_is_no_text_is_that_of_the_body() {
+    let mut answer = Framing::Whole.response(404, &[], r#"{ "code": "NotFoundException" }"#);
+    let name = http::HeaderValue::from_bytes(b"Not\xffFound").unwrap();
+    answer.headers_mut().insert("x-amzn-errortype", name);
+    let error = blob(answer, 10).unwrap_err();
+    assert!(
+        matches!(error, SdkError::Service(GetCodeBindingSourceError::NotFound(_))),
+        "{error:?}"
+    );
 }
 
 #[test]

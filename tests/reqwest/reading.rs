@@ -97,6 +97,32 @@ async fn head_has_no_content_whatever_it_declares() {
     }
 }
 
+/// As the documentation warns: only who knows the method knows that nothing is missing.
+#[tokio::test]
+async fn head_over_http2_that_ends_in_an_empty_frame_takes_the_method() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        let mut connection = h2::server::handshake(stream).await.unwrap();
+        while let Some(Ok((_, mut respond))) = connection.accept().await {
+            let head = http::Response::builder().header("content-length", "3501").body(()).unwrap();
+            let mut stream = respond.send_response(head, false).unwrap();
+            stream.send_data(bytes::Bytes::new(), true).unwrap();
+        }
+    });
+    drop(client()); // installs the provider
+    let client = Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
+    let head = async || client.head(&url).send().await.unwrap();
+
+    let error = head().await.collect_presized(10_000).bytes().await.unwrap_err();
+    assert!(matches!(error, CollectError::Incomplete { declared: 3501, received: 0, .. }));
+
+    let response = http::Response::<Body>::from(head().await);
+    let read = presized::ResponseExt::collect_presized(response, &Method::HEAD, 0).bytes().await;
+    assert_eq!(read.unwrap(), "");
+}
+
 #[tokio::test]
 async fn pool_serves_one_response_after_the_other() {
     let pool = BufferPool::new(1 << 20);

@@ -223,6 +223,27 @@ async fn status_of_a_broken_stream_is_found() {
     assert!(matches!(ours(&layered), CollectError::Body { received: 9, .. }), "{layered:?}");
 }
 
+/// The status is what tells whether the call succeeded, so that it cannot be left out because
+/// the message is there.
+#[tokio::test]
+async fn status_after_a_message_of_declared_length_is_found() {
+    let respond = async |_: http::Request<Body>| {
+        let data = Frame::data(Bytes::from_static(b"\0\0\0\0\x05hello"));
+        let frames = [Ok(data), Err(Status::unavailable("broken"))];
+        let body = StreamBody::new(futures_util::stream::iter(frames));
+        let head = http::Response::builder()
+            .header("content-type", "application/grpc")
+            .header("content-length", "10");
+        Ok::<_, Infallible>(head.body(Body::new(body)).unwrap())
+    };
+    let alone = call(tower::service_fn(respond), "/broken", "").await.unwrap_err();
+    let service = ServiceBuilder::new().layer(PresizedLayer::new(1024));
+    let layered = call(service.service(tower::service_fn(respond)), "/broken", "").await;
+    for status in [alone, layered.unwrap_err()] {
+        assert_eq!((status.code(), status.message()), (Code::Unavailable, "broken"));
+    }
+}
+
 /// Nothing of the layer keeps a body from being sent to another thread.
 #[test]
 fn bodies_are_send() {

@@ -1,9 +1,11 @@
 //! Bodies that come as one frame, and what a request can ask for.
 
 use http::{Method, Response};
+use http_body::Body;
 use http_body_util::{BodyExt, Empty};
 use presized::tower::{Delivery, PresizedLayer, ResponseBody, ResponseLimit};
 use presized::{BufferPool, CollectError, LengthHistory, MemoryBudget, Mismatch};
+use presized_support::drive::poll_once;
 use presized_support::mock::{Mock, MockError, Step};
 use tower::{ServiceBuilder, ServiceExt};
 
@@ -106,11 +108,14 @@ async fn declared_length_over_the_limit_is_refused_unread() {
 #[tokio::test]
 async fn response_to_head_is_empty_whatever_it_declares() {
     for delivery in [Delivery::Presized, Delivery::Streamed] {
-        let response =
-            Response::builder().header("content-length", "3501").body(Mock::new([])).unwrap();
-        let layer = PresizedLayer::new(5).delivery(delivery);
-        let body = body_of(layer, get().method(Method::HEAD), response).await;
-        assert_eq!(body.collect().await.unwrap().to_bytes(), "");
+        // The last is the body that hyper makes of it in HTTP/2.
+        for body in [Mock::new([]), Mock::new([]).exact(0).end_stream(), Mock::new([]).exact(3501)]
+        {
+            let response = Response::builder().header("content-length", "3501").body(body).unwrap();
+            let layer = PresizedLayer::new(5).delivery(delivery);
+            let body = body_of(layer, get().method(Method::HEAD), response).await;
+            assert_eq!(body.collect().await.unwrap().to_bytes(), "");
+        }
     }
 }
 
@@ -152,6 +157,27 @@ async fn error_of_the_body_is_behind_ours() {
     }
 }
 
+/// Below the layer is whatever the stack has: a checksum is compared when the last byte has
+/// come, and a message whose end the transport has not seen is not whole.
+#[tokio::test]
+async fn error_after_the_last_declared_byte_is_one() {
+    for delivery in [Delivery::Presized, Delivery::Streamed] {
+        for hint in [None, Some(5)] {
+            let body = Mock::new([Step::Data("hello".into()), Step::Fail("wrong checksum")]);
+            let body = hint.into_iter().fold(body, Mock::exact);
+            let response = Response::builder().header("content-length", "5").body(body).unwrap();
+            let layer = PresizedLayer::new(5).delivery(delivery);
+            let error = body_of(layer, get(), response).await.collect().await.unwrap_err();
+            assert!(
+                matches!(error, CollectError::Body { declared: Some(5), received: 5, .. }),
+                "{delivery:?}: {error}"
+            );
+            let messages: Vec<_> = chain(&error).map(ToString::to_string).collect();
+            assert_eq!(messages.last().unwrap(), "wrong checksum");
+        }
+    }
+}
+
 #[tokio::test]
 async fn pool_and_budget_are_shared_by_responses() {
     const LEN: usize = 20_000;
@@ -172,6 +198,38 @@ async fn pool_and_budget_are_shared_by_responses() {
     let little = layer.budget(&MemoryBudget::new(LEN as u64 - 1).fail_fast());
     let error = body_of(little, get(), response()).await.collect().await.unwrap_err();
     assert!(matches!(error, CollectError::Budget { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn body_that_is_dropped_gives_back_what_it_had() {
+    let (pool, budget) = (BufferPool::new(1 << 20), MemoryBudget::new(1 << 20));
+    let layer = PresizedLayer::new(40_000).pool(&pool).budget(&budget);
+    let steps = [Step::Data(vec![7; 20_000].into()), Step::Hang];
+    let response = Response::new(Mock::new(steps).exact(40_000));
+    let mut body = body_of(layer, get(), response).await;
+    assert_eq!((pool.stats().outstanding, budget.in_use()), (0, 0));
+    assert!(poll_once(std::pin::pin!(body.frame())).is_pending());
+    assert!(budget.in_use() >= 40_000);
+    assert_eq!(pool.stats().outstanding, 1);
+    // It is still as long as it says, and not at its end.
+    assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(40_000), false));
+    drop(body);
+    assert_eq!((pool.stats().outstanding, budget.in_use()), (0, 0));
+}
+
+#[tokio::test]
+async fn body_that_has_failed_is_at_its_end() {
+    for delivery in [Delivery::Presized, Delivery::Streamed] {
+        for steps in [vec![Step::Fail("cut")], vec![Step::Data("hello!".into())]] {
+            let response = Response::new(Mock::new(steps).hint(0, Some(6)));
+            let layer = PresizedLayer::new(5).delivery(delivery);
+            let mut body = body_of(layer, get(), response).await;
+            assert!(!body.is_end_stream());
+            assert!(body.frame().await.unwrap().is_err());
+            assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(0), true));
+            assert!(body.frame().await.is_none());
+        }
+    }
 }
 
 #[tokio::test]

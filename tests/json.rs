@@ -1,0 +1,132 @@
+//! JSON that is none, or that is not what was asked for.
+
+use std::error::Error;
+
+use presized::{BufferPool, Collect, CollectError};
+use presized_support::mock::{Mock, MockError};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Price {
+    cents: u64,
+}
+
+fn invalid(error: CollectError<MockError>) -> presized::JsonError {
+    match error {
+        CollectError::InvalidJson { source, .. } => source,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn read<T: serde::de::DeserializeOwned>(
+    content: &[u8],
+) -> Result<T, CollectError<MockError>> {
+    // In two frames, wherever that cuts it.
+    let (head, tail) = content.split_at(content.len() / 2);
+    Collect::new(Mock::of([head, tail]), 1 << 20).json().await
+}
+
+#[tokio::test]
+async fn hostile_documents_are_errors_and_leave_the_content() {
+    let nested = "[".repeat(200_000);
+    let closed = format!("{}{}", "[".repeat(129), "]".repeat(129));
+    let table: [(&[u8], &str); 12] = [
+        (b"", "EOF while parsing a value at line 1 column 0"),
+        (b" \n", "EOF while parsing a value at line 2 column 0"),
+        (b"[1]]", "trailing characters at line 1 column 4"),
+        (b"[1]\0", "trailing characters at line 1 column 4"),
+        (b"\xef\xbb\xbf[1]", "expected value at line 1 column 1"),
+        (b"\xff\xfe[\0", "expected value at line 1 column 1"),
+        (b"1e999", "number out of range at line 1 column 5"),
+        (b"NaN", "expected value at line 1 column 1"),
+        (b"\"caf\xe9\"", "invalid unicode code point at line 1 column 5"),
+        (b"\"\\ud800\"", "unexpected end of hex escape at line 1 column 8"),
+        (nested.as_bytes(), "recursion limit exceeded at line 1 column 128"),
+        (closed.as_bytes(), "recursion limit exceeded at line 1 column 128"),
+    ];
+    for (content, message) in table {
+        let error = read::<serde_json::Value>(content).await.unwrap_err();
+        assert_eq!(error.received(), content.len() as u64);
+        assert_eq!(error.source().unwrap().to_string(), message);
+        assert_eq!(error.into_partial(), content);
+    }
+}
+
+#[tokio::test]
+async fn content_is_in_no_message() {
+    let table = [
+        // a string in place of a number, the name of a field, a number, and what does not parse
+        r#"{"cents":"hunter2"}"#,
+        r#"{"hunter2":1}"#,
+        r#""hunter2""#,
+        r#"{"cents":"hunter2"#,
+        r#"{"cents":hunter2}"#,
+        r#"{"cents":1} hunter2"#,
+        r#"{"cents":-18446744073709551615}"#,
+    ];
+    for content in table {
+        let error = read::<Price>(content.as_bytes()).await.unwrap_err();
+        let mut said = format!("{error} {error:?} {error:#?}");
+        let mut next = error.source();
+        while let Some(source) = next {
+            said += &format!(" {source} {source:?}");
+            next = source.source();
+        }
+        for secret in ["hunter2", "1844"] {
+            assert!(!said.contains(secret), "{content}: {said}");
+        }
+        // It is where, and whoever wants to know what can ask.
+        assert!(said.contains("at line 1 column "), "{said}");
+        assert!(invalid(error).into_inner().line() == 1);
+    }
+}
+
+#[tokio::test]
+async fn value_that_is_refused_once_it_is_read_has_no_place() {
+    #[derive(Debug, Deserialize)]
+    #[serde(try_from = "String")]
+    struct Never;
+    impl TryFrom<String> for Never {
+        type Error = String;
+        fn try_from(secret: String) -> Result<Self, String> {
+            Err(secret)
+        }
+    }
+    let source = invalid(read::<Never>(b"\"hunter2\"").await.unwrap_err());
+    assert_eq!(source.to_string(), "JSON of another type or shape");
+    assert_eq!(source.get_ref().to_string(), "hunter2");
+}
+
+#[tokio::test]
+async fn numbers_beyond_a_type_are_errors_of_data() {
+    for content in ["18446744073709551616", "-1", "1.0", "1e3"] {
+        let source = invalid(read::<u64>(content.as_bytes()).await.unwrap_err());
+        assert!(source.get_ref().is_data(), "{content}: {source}");
+    }
+    assert_eq!(read::<u64>(b"18446744073709551615").await.unwrap(), u64::MAX);
+}
+
+#[tokio::test]
+async fn limit_and_pool_are_those_of_every_form() {
+    let pool = BufferPool::new(1 << 20);
+    let content = format!("\"{}\"", "x".repeat(50_000));
+    let frames = || {
+        let (head, tail) = content.split_at(20_000);
+        Mock::of([head, tail])
+    };
+    let error = Collect::new(frames(), 50_001).pool(&pool).json::<String>().await.unwrap_err();
+    assert!(error.is_too_large());
+    drop(error);
+    let value: String = Collect::new(frames(), 50_002).pool(&pool).json().await.unwrap();
+    assert_eq!((value.len(), pool.stats().outstanding), (50_000, 0));
+}
+
+/// As the documentation warns.
+#[tokio::test]
+async fn message_of_serde_is_up_to_six_times_the_content() {
+    let content = format!("\"{}\"", "\u{7f}".repeat(10_000));
+    let error = read::<u64>(content.as_bytes()).await.unwrap_err();
+    let quoted = invalid(error).get_ref().to_string().len();
+    assert!((60_000..60_200).contains(&quoted), "{quoted}");
+}
