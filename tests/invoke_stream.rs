@@ -231,6 +231,25 @@ async fn log_of_a_function_that_failed_is_kept_and_not_shown() {
 }
 
 #[tokio::test]
+async fn report_in_the_details_is_what_an_error_shows() {
+    let report = r#"{\"errorType\":\"Half\",\"errorMessage\":\"it broke\",\"stackTrace\":[]}"#;
+    let table = [
+        (report, "Function.Half: it broke", Some("Half"), Some("it broke")),
+        ("no report", "Function.Half: no report", None, None),
+    ];
+    for (details, shown, error_type, message) in table {
+        let json = format!(r#"{{"ErrorCode":"Function.Half","ErrorDetails":"{details}"}}"#);
+        let server = Scripted::in_turn([whole([complete(&json)])]);
+        let stream = client(&server).invoke_streaming("f").send().await.unwrap();
+        let error = stream.collect(1 << 20).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("function failed while streaming: {shown}"));
+        let ErrorKind::Function(failed) = error.into_kind() else { panic!("the function failed") };
+        assert_eq!(failed.error_type().as_deref(), error_type);
+        assert_eq!(failed.error_message().as_deref(), message);
+    }
+}
+
+#[tokio::test]
 async fn collect_waits_for_its_budget_no_longer_than_its_deadline() {
     // A lone frame would be handed over as it is, and take nothing of the budget.
     let half = chunk([b'x'; 1 << 19]);

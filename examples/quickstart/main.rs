@@ -95,7 +95,7 @@ fn run(out: &mut impl Write) -> Result<(), Error> {
         let (calls, started) = (stats.invoked, stats.started);
         writeln!(
             out,
-            "\nThe emulator took {calls} calls of report, and started it {started} times."
+            "\nThe emulator counts {calls} calls of report, and {started} times that it was executed."
         )?;
         Ok(())
     })

@@ -154,6 +154,7 @@ impl Deployed {
                 return Some(due);
             }
             let invocation = inner.queue.remove(first)?;
+            tracing::warn!(function = self.name, "nothing is attached to the function, or runs it");
             let failure = Failure::timed_out(&invocation.id, patience);
             inner.fail_queued(invocation, End::TimedOut(failure));
         }

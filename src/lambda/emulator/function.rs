@@ -40,8 +40,10 @@ impl Function {
         self
     }
 
-    /// How long a call waits for a runtime where there is none. The default is 10 seconds. Where
-    /// there is one and it is busy, a call waits as long as that takes.
+    /// How long a call waits for a runtime where there is none, because nothing was attached or
+    /// spawned, or has ended. The default is 10 seconds. Then the call fails as one that took too
+    /// long, with `Sandbox.Timedout`, and the log says why. Where there is a runtime and it is
+    /// busy, a call waits as long as that takes.
     pub fn init_timeout(mut self, timeout: Duration) -> Self {
         self.init_timeout = timeout;
         self

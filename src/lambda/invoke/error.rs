@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 pub use super::super::BoxError;
 use super::ServiceError;
+use super::report::Report;
 use crate::{CollectError, Partial};
 
 /// Why a call failed.
@@ -68,7 +69,7 @@ pub enum ErrorKind {
 pub struct StreamedFunctionError {
     /// `ErrorCode`.
     pub code: String,
-    /// `ErrorDetails`.
+    /// `ErrorDetails`: of a runtime that follows Lambda's, its report in JSON.
     pub details: Option<String>,
     /// The end of the log, where it was asked for; see
     /// [`Invocation::log_tail`](super::Invocation::log_tail).
@@ -257,7 +258,8 @@ impl fmt::Display for Error {
         if self.0.attempts > 1 {
             write!(f, " (after {} attempts)", self.0.attempts)?;
         }
-        if self.0.may_have_run {
+        // One that tells how it failed has run, and whoever reads this knows.
+        if self.0.may_have_run && !matches!(self.0.kind, ErrorKind::Function(_)) {
             write!(f, "; the function may have run")?;
         }
         Ok(())
@@ -280,6 +282,22 @@ impl std::error::Error for Error {
     }
 }
 
+impl StreamedFunctionError {
+    /// The type that the report in the details gives.
+    pub fn error_type(&self) -> Option<String> {
+        self.report().error_type
+    }
+
+    /// The message that the report in the details gives.
+    pub fn error_message(&self) -> Option<String> {
+        self.report().error_message
+    }
+
+    fn report(&self) -> Report {
+        self.details.as_ref().map(|details| Report::read(details.as_bytes())).unwrap_or_default()
+    }
+}
+
 impl fmt::Debug for StreamedFunctionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let log_tail = self.log_tail.as_ref().map(Bytes::len);
@@ -294,8 +312,8 @@ impl fmt::Debug for StreamedFunctionError {
 impl fmt::Display for StreamedFunctionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "function failed while streaming: {}", self.code)?;
-        match &self.details {
-            Some(details) => write!(f, ": {details}"),
+        match self.error_message().as_ref().or(self.details.as_ref()) {
+            Some(message) => write!(f, ": {message}"),
             None => Ok(()),
         }
     }
