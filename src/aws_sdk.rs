@@ -7,7 +7,8 @@
 //! ```text
 //! use presized::aws_sdk::Interceptor;
 //!
-//! let config = aws_sdk_lambda::config::Builder::from(&aws_config::load_from_env().await)
+//! let shared = aws_config::load_defaults(aws_config::BehaviorVersion::latest()).await;
+//! let config = aws_sdk_lambda::config::Builder::from(&shared)
 //!     .interceptor(Interceptor::new(8 << 20))
 //!     .build();
 //! let client = aws_sdk_lambda::Client::from_conf(config);
@@ -64,15 +65,13 @@
 mod body;
 mod deserializer;
 
-use std::error::Error as StdError;
-use std::fmt;
-
 use aws_smithy_runtime_api::box_error::BoxError;
 use aws_smithy_runtime_api::client::interceptors::Intercept;
 use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextRef;
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::{ConfigBag, Storable, StoreReplace};
 
+pub use crate::body_error::BodyError;
 use crate::options::Reuse;
 use crate::{BufferPool, CollectError, LengthHistory, MemoryBudget};
 
@@ -177,28 +176,3 @@ impl Storable for Settings {
 /// What had arrived can be taken out of one that is owned:
 /// `error.into_source()?.downcast::<presized::aws_sdk::Error>()?.into_partial()`.
 pub type Error = CollectError<BodyError>;
-
-/// The error of a response's body, from the transport or from what the SDK has put around it.
-///
-/// The error itself is the [`source`](StdError::source).
-#[derive(Debug)]
-pub struct BodyError(BoxError);
-
-impl BodyError {
-    /// The error of the body.
-    pub fn into_inner(self) -> BoxError {
-        self.0
-    }
-}
-
-impl fmt::Display for BodyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("error below the reader")
-    }
-}
-
-impl StdError for BodyError {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        Some(&*self.0)
-    }
-}

@@ -6,7 +6,7 @@
 // From the top down:
 //
 //   guide                        what to write for each client: documentation only
-//   aws_sdk, reqwest, tower      the same for the types of others
+//   reqwest, tower, aws_sdk      adapters to the types of others
 //   lambda                       clients of our own
 //   ext, payload, presized       what responses and bodies are given to
 //   collect, options             what is to be read, and in which form
@@ -15,12 +15,20 @@
 //   content, partial, writer,
 //   block                        where the bytes are
 //   pool, budget, bank, history  what bodies share
-//   collected, error, json_error what comes out
+//   collected, error,
+//   body_error, json_error       what comes out
+
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("guide.md")]
+pub mod guide {}
+
 #[cfg(feature = "aws-sdk")]
 #[cfg_attr(docsrs, doc(cfg(feature = "aws-sdk")))]
 pub mod aws_sdk;
 mod bank;
 mod block;
+#[cfg(any(feature = "aws-sdk", feature = "tower"))]
+mod body_error;
 mod budget;
 mod collect;
 mod collected;
@@ -29,9 +37,6 @@ mod content;
 mod content_length;
 mod error;
 mod ext;
-#[cfg(any(doc, doctest))]
-#[doc = include_str!("guide.md")]
-pub mod guide {}
 mod history;
 #[cfg(feature = "json")]
 mod json_error;

@@ -94,25 +94,21 @@
 
 mod body;
 mod future;
+mod service;
 
-use std::mem;
-use std::task::{Context, Poll};
-
-use http::{Extensions, Method, Request, Response, response};
-use http_body::Body;
+use http::Extensions;
 use tower_layer::Layer;
-use tower_service::Service;
 
-use self::body::Bound;
-pub use self::body::{BodyError, ResponseBody};
+pub use self::body::ResponseBody;
 pub use self::future::ResponseFuture;
-use crate::content_length::has_no_content;
+pub use self::service::PresizedService;
+pub use crate::body_error::BodyError;
 use crate::options::Reuse;
-use crate::{BufferPool, Collect, ContentLength, LengthHistory, MemoryBudget, Mismatch};
+use crate::{BufferPool, LengthHistory, MemoryBudget, Mismatch};
 
 /// Gives every response of a service a [`ResponseBody`].
 ///
-/// The settings are those of [`Collect`], and are the defaults for requests that have none in their
+/// The settings are those of [`Collect`](crate::Collect), and are the defaults for requests that have none in their
 /// extensions. See the [module](self) for where in a stack it goes.
 ///
 /// # Errors
@@ -129,13 +125,6 @@ use crate::{BufferPool, Collect, ContentLength, LengthHistory, MemoryBudget, Mis
 /// one around the service ends with the head of the response.
 #[derive(Clone, Debug)]
 pub struct PresizedLayer {
-    settings: Settings,
-}
-
-/// Makes a [`ResponseBody`] of every response body of `S`. It is what [`PresizedLayer`] makes.
-#[derive(Clone, Debug)]
-pub struct PresizedService<S> {
-    inner: S,
     settings: Settings,
 }
 
@@ -189,7 +178,7 @@ impl PresizedLayer {
     }
 
     /// Most bytes of memory that are reserved for one response on the word of the peer, as
-    /// [`Collect::eager`] has it.
+    /// [`Collect::eager`](crate::Collect::eager) has it.
     pub fn eager(mut self, bytes: usize) -> Self {
         self.settings.eager = Some(bytes);
         self
@@ -209,7 +198,7 @@ impl PresizedLayer {
     }
 
     /// Reads within a bound that is shared with other bodies. A body waits for its share when it is
-    /// polled, as [`Collect::budget`] has it.
+    /// polled, as [`Collect::budget`](crate::Collect::budget) has it.
     pub fn budget(mut self, budget: &MemoryBudget) -> Self {
         self.settings.reuse.budget = Some(budget.clone());
         self
@@ -228,44 +217,7 @@ impl<S> Layer<S> for PresizedLayer {
     type Service = PresizedService<S>;
 
     fn layer(&self, inner: S) -> PresizedService<S> {
-        PresizedService { inner, settings: self.settings.clone() }
-    }
-}
-
-impl<S> PresizedService<S> {
-    /// The service inside.
-    pub fn get_ref(&self) -> &S {
-        &self.inner
-    }
-
-    /// The service inside.
-    pub fn get_mut(&mut self) -> &mut S {
-        &mut self.inner
-    }
-
-    /// The service inside, without the layer.
-    pub fn into_inner(self) -> S {
-        self.inner
-    }
-}
-
-impl<S, ReqB, ResB> Service<Request<ReqB>> for PresizedService<S>
-where
-    S: Service<Request<ReqB>, Response = Response<ResB>>,
-    ResB: Body,
-{
-    type Response = Response<ResponseBody<ResB>>;
-    type Error = S::Error;
-    type Future = ResponseFuture<S::Future>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(cx)
-    }
-
-    fn call(&mut self, request: Request<ReqB>) -> Self::Future {
-        let method = request.method().clone();
-        let settings = self.settings.of(request.extensions());
-        ResponseFuture::new(self.inner.call(request), Exchange { method, settings })
+        PresizedService::new(inner, self.settings.clone())
     }
 }
 
@@ -283,39 +235,5 @@ impl Settings {
             settings.reuse.history = Some(history.clone());
         }
         settings
-    }
-}
-
-/// What is to be known of a request when its response comes.
-#[derive(Debug)]
-struct Exchange {
-    method: Method,
-    settings: Settings,
-}
-
-impl Exchange {
-    /// The body of the one response there is.
-    fn body<B: Body>(&mut self, head: &response::Parts, body: B) -> ResponseBody<B> {
-        let Self { method, settings } = self;
-        let ResponseLimit(limit) = settings.limit;
-        match settings.delivery {
-            Delivery::Presized => {
-                let mut collect = Collect::of(method, head, body, limit)
-                    .mismatch(settings.mismatch)
-                    // What is below can be any stack: one that compares a checksum, or that has a
-                    // status for an error, says so after the last byte.
-                    .checked_at_end()
-                    .reuse(mem::take(&mut settings.reuse));
-                if let Some(eager) = settings.eager {
-                    collect = collect.eager(eager);
-                }
-                ResponseBody::presized(collect.presized())
-            }
-            Delivery::Streamed => {
-                let no_content = has_no_content(method, head);
-                let length = ContentLength::of(method, head);
-                ResponseBody::streamed(body, Bound::new(limit, length, no_content))
-            }
-        }
     }
 }

@@ -53,7 +53,7 @@ impl Body for Refusable {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
         Poll::Ready(match frame {
             Some(Err(error)) => {
-                let error = error.map_body(BodyError);
+                let error = error.map_body(BodyError::new);
                 if may_succeed_later(&error) {
                     Some(Err(error))
                 } else {

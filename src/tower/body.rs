@@ -9,6 +9,7 @@ use bytes::{Buf, Bytes};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
+use crate::body_error::BodyError;
 use crate::{CollectError, ContentLength, Partial, Presized};
 
 pin_project! {
@@ -42,20 +43,6 @@ pin_project! {
     }
 }
 
-/// The error of a body below the layer. The error itself is its [`source`](Error::source).
-///
-/// Of its own, so that a body whose error is a box, as those of axum and tower-http are, makes an
-/// error that is one.
-#[derive(Debug)]
-pub struct BodyError(Box<dyn Error + Send + Sync>);
-
-impl BodyError {
-    /// The error as it came from the body below.
-    pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
-        self.0
-    }
-}
-
 impl<B: Body> ResponseBody<B> {
     pub(super) fn presized(body: Presized<B>) -> Self {
         Self { delivered: Delivered::Presized { body } }
@@ -81,7 +68,9 @@ where
         match self.project().delivered.project() {
             DeliveredProjection::Presized { body } => {
                 let frame = ready!(Pin::new(body).poll_frame(cx));
-                Poll::Ready(frame.map(|frame| frame.map_err(|error| error.map_body(below))))
+                Poll::Ready(
+                    frame.map(|frame| frame.map_err(|error| error.map_body(BodyError::new))),
+                )
             }
             DeliveredProjection::Streamed { mut body, bound } => {
                 let Some(inner) = body.as_mut().as_pin_mut() else { return Poll::Ready(None) };
@@ -92,7 +81,9 @@ where
                 if !matches!(frame, Some(Ok(_))) {
                     body.set(None);
                 }
-                Poll::Ready(frame.map(|frame| frame.map_err(|error| error.map_body(below))))
+                Poll::Ready(
+                    frame.map(|frame| frame.map_err(|error| error.map_body(BodyError::new))),
+                )
             }
         }
     }
@@ -185,21 +176,5 @@ impl Bound {
                 Err(CollectError::Body { source, declared, received, partial })
             }
         }
-    }
-}
-
-fn below(error: impl Into<Box<dyn Error + Send + Sync>>) -> BodyError {
-    BodyError(error.into())
-}
-
-impl fmt::Display for BodyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("error of the body below")
-    }
-}
-
-impl Error for BodyError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.0)
     }
 }

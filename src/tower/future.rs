@@ -8,7 +8,8 @@ use http::Response;
 use http_body::Body;
 use pin_project_lite::pin_project;
 
-use super::{Exchange, ResponseBody};
+use super::ResponseBody;
+use super::service::Exchange;
 
 pin_project! {
     /// The future of a [`PresizedService`](super::PresizedService).

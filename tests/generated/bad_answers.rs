@@ -1,7 +1,5 @@
 //! Successes that are none, and refusals that do not come whole.
 
-use std::error::Error;
-
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::SizeHint;
@@ -10,6 +8,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use presized::CollectError;
 use presized::payload::Reader;
+use presized_support::chain::messages;
 use presized_support::drive::drive;
 use presized_support::mock::{Mock, Step, Unpolled};
 use presized_support::pattern::Pattern;
@@ -119,7 +118,7 @@ fn body_that_fails_is_the_source_of_the_error() {
     let body = || Mock::new([Step::Data(Bytes::from_static(b"123")), Step::Fail("reset")]);
     let error = text(response(200, &[], body()), 100).unwrap_err();
     assert_eq!(
-        chain(&error),
+        messages(&error),
         ["the payload cannot be read", "body failed: 3 bytes received", "reset"]
     );
     assert_eq!(payload(blob(response(200, &[], body()), 100)).into_partial(), "123");
@@ -254,15 +253,4 @@ fn payload<T, E>(read: Result<T, SdkError<E>>) -> CollectError<std::io::Error> {
         Err(_) => panic!("another error"),
         Ok(_) => panic!("no error"),
     }
-}
-
-/// An error and all its sources.
-fn chain(error: &dyn Error) -> Vec<String> {
-    let mut messages = vec![error.to_string()];
-    let mut next = error.source();
-    while let Some(error) = next {
-        messages.push(error.to_string());
-        next = error.source();
-    }
-    messages
 }

@@ -1,14 +1,14 @@
 //! The example `generated_client`, run as a command.
 
-use std::path::Path;
 use std::time::Duration;
 
+use presized_support::process::example;
 use tokio::process::Command;
 use tokio::time::timeout;
 
 #[tokio::test]
 async fn example_prints_what_it_got() {
-    let run = Command::new(example()).kill_on_drop(true).output();
+    let run = Command::new(example("generated_client")).kill_on_drop(true).output();
     let run = timeout(Duration::from_secs(20), run).await.expect("ends in 20 s").unwrap();
     assert!(run.status.success(), "{run:?}");
     assert_eq!(
@@ -21,14 +21,4 @@ source for Cobol: status 404 Not Found, NotFoundException: no binding in that la
 source for Java, 1 MiB at most: body declares 6291456 bytes, over the limit of 1048576 bytes
 "
     );
-}
-
-/// Where Cargo puts the example, which it builds along with all tests.
-fn example() -> std::path::PathBuf {
-    let this = std::env::current_exe().unwrap();
-    let target = this.parent().and_then(Path::parent).unwrap();
-    let example =
-        target.join("examples/generated_client").with_extension(std::env::consts::EXE_EXTENSION);
-    assert!(example.exists(), "to be built first: cargo build --example generated_client");
-    example
 }

@@ -1,26 +1,18 @@
 //! What comes out when something is wrong: the error, what it says, and what is left.
 
-use std::error::Error;
 use std::time::Duration;
 
 use presized::reqwest::ResponseExt;
 use presized::{BufferPool, CollectError};
+use presized_support::chain::{chain, messages};
+use presized_support::mock::Mock;
 use presized_support::server::{Protocol, Server, stalled};
-use reqwest::Method;
+use reqwest::{Body, Method};
 
 use crate::coded::{CODINGS, coded};
 use crate::{answer, client, coded_answer, get, respond};
 
 type ReadError = CollectError<reqwest::Error>;
-
-/// An error and all that are behind it.
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| error.source())
-}
-
-fn messages(error: &(dyn Error + 'static)) -> Vec<String> {
-    chain(error).map(ToString::to_string).collect()
-}
 
 /// What the sources of an error of reqwest have in them of ours.
 fn ours(error: &reqwest::Error) -> &ReadError {
@@ -185,6 +177,12 @@ async fn error_of_a_presized_response_has_ours_among_its_sources() {
     let (response, _server) = get(coded_answer("zstd", &coded("zstd", b"hello"))).await;
     let error = response.into_presized(4).bytes().await.unwrap_err();
     assert!(matches!(ours(&error), CollectError::TooLarge { limit: 4, received: 5, .. }));
+
+    // Of a body that is not reqwest's own, only the head tells the length.
+    let response = http::Response::builder().header("content-length", 6);
+    let response = response.body(Body::wrap(Mock::of(["hel", "lo"]))).unwrap();
+    let error = reqwest::Response::from(response).into_presized(6).bytes().await.unwrap_err();
+    assert!(matches!(ours(&error), CollectError::Incomplete { declared: 6, received: 5, .. }));
 
     // What reqwest can tell of its own error it still can.
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n12345";

@@ -13,8 +13,8 @@ use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use presized::CollectError;
 use presized::tower::{Delivery, PresizedLayer, PresizedService, ResponseLimit};
-use presized::{BufferPool, CollectError};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tonic::body::Body;
@@ -153,8 +153,7 @@ fn presized(layer: PresizedLayer, channel: Channel) -> PresizedService<Channel> 
 
 #[tokio::test]
 async fn unary_call_comes_through() {
-    let pool = BufferPool::new(1 << 20);
-    let client = presized(PresizedLayer::new(1024).pool(&pool), channel().await);
+    let client = presized(PresizedLayer::new(1024), channel().await);
     assert_eq!(call(client.clone(), "/echo", "hello").await.unwrap(), "hello");
     let status = call(client, "/echo", "fail").await.unwrap_err();
     assert_eq!((status.code(), status.message()), (Code::DataLoss, "lost"));

@@ -1,15 +1,18 @@
 //! Bodies that come as one frame, and what a request can ask for.
 
+use std::pin::pin;
+
 use http::{Method, Response};
 use http_body::Body;
 use http_body_util::{BodyExt, Empty};
 use presized::tower::{Delivery, PresizedLayer, ResponseBody, ResponseLimit};
 use presized::{BufferPool, CollectError, LengthHistory, MemoryBudget, Mismatch};
+use presized_support::chain::{chain, messages};
 use presized_support::drive::poll_once;
 use presized_support::mock::{Mock, MockError, Step};
 use tower::{ServiceBuilder, ServiceExt};
 
-use crate::{chain, get, once, trailers};
+use crate::{get, once, trailers};
 
 /// The body of a response to `request` behind `layer`.
 async fn body_of(
@@ -144,9 +147,8 @@ async fn error_of_the_body_is_behind_ours() {
             Response::builder().header("content-length", "5").body(Mock::new(steps)).unwrap();
         let layer = PresizedLayer::new(5).delivery(delivery);
         let error = body_of(layer, get(), response).await.collect().await.unwrap_err();
-        let messages: Vec<_> = chain(&error).map(ToString::to_string).collect();
         assert_eq!(
-            messages,
+            messages(&error),
             ["body failed: 3 of 5 declared bytes received", "error of the body below", "cable cut"]
         );
         assert!(chain(&error).any(|error| error.is::<MockError>()));
@@ -246,9 +248,16 @@ async fn history_of_the_request_outranks_that_of_the_layer() {
 
 #[tokio::test]
 async fn eager_bounds_what_is_reserved() {
-    // Trusted with nothing, a body has to earn its memory, and is read all the same.
-    let response =
-        Response::builder().header("content-length", "5").body(Mock::of(["hel", "lo"])).unwrap();
-    let body = body_of(PresizedLayer::new(5).eager(0), get(), response).await;
-    assert_eq!(body.collect().await.unwrap().to_bytes(), "hello");
+    const DECLARED: u64 = 1 << 20;
+    for (eager, reserved) in [(None, DECLARED), (Some(1000), 1000), (Some(0), 4 * 5)] {
+        let budget = MemoryBudget::new(4 * DECLARED);
+        let layer = PresizedLayer::new(DECLARED).budget(&budget);
+        let layer = eager.into_iter().fold(layer, PresizedLayer::eager);
+        let steps = [Step::Data("hello".into()), Step::Hang];
+        let response = Response::builder().header("content-length", DECLARED);
+        let response = response.body(Mock::new(steps)).unwrap();
+        let mut body = body_of(layer, get(), response).await;
+        assert!(poll_once(pin!(body.frame())).is_pending());
+        assert_eq!(budget.in_use(), reserved, "{eager:?}");
+    }
 }

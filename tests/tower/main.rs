@@ -15,6 +15,7 @@ use http::{HeaderMap, Request, Response};
 use http_body_util::Empty;
 use presized::CollectError;
 use presized::tower::BodyError;
+use presized_support::chain::chain;
 use presized_support::mock::Mock;
 use tower::{Service, service_fn};
 
@@ -36,11 +37,6 @@ fn get() -> http::request::Builder {
 
 fn trailers() -> HeaderMap {
     [("x-checksum".parse().unwrap(), "7".parse().unwrap())].into_iter().collect()
-}
-
-/// An error and all that are behind it.
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| error.source())
 }
 
 /// What an error has in it of ours.

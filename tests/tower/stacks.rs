@@ -19,15 +19,18 @@ use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use presized::tower::{Delivery, PresizedLayer, ResponseLimit};
 use presized::{BufferPool, CollectError};
+use presized_support::chain::chain;
 use presized_support::server::Server;
 use tokio::net::TcpListener;
 use tower::{BoxError, ServiceBuilder, ServiceExt};
 use tower_http::decompression::DecompressionLayer;
 
-use crate::{chain, ours};
+use crate::ours;
 
+/// It keeps no connection: the servers hang up after an answer, and whether hyper has seen that
+/// before the next request is a race.
 fn client() -> Client<HttpConnector, Empty<Bytes>> {
-    Client::builder(TokioExecutor::new()).build_http()
+    Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http()
 }
 
 fn request(method: Method, server: &Server) -> Request<Empty<Bytes>> {

@@ -9,9 +9,9 @@ use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Full, StreamBody};
 
 use super::*;
-use crate::CollectError;
 use crate::aws_sdk::Error;
 use crate::options::Reuse;
+use crate::{CollectError, MemoryBudget};
 
 /// A deserializer like a generated one: what it returns is its name and the content.
 #[derive(Debug)]
@@ -119,13 +119,26 @@ fn operation_that_streams_gets_the_body_that_came() {
 }
 
 #[test]
-fn last_settings_count_and_the_operation_is_asked_once() {
+fn last_settings_count() {
     let mut cfg = bag(false);
     for bytes in [4, 3, 5] {
         install(&mut cfg, Method::GET, limit(bytes));
     }
     let output = orchestrate(&cfg, response(&[], frames(&[Ok("hello")])));
     assert_eq!(text(output), "operation: hello");
+}
+
+/// Each reader would take a share of its own.
+#[test]
+fn content_is_read_once_however_many_interceptors_there_are() {
+    let mut cfg = bag(false);
+    let budget = Some(MemoryBudget::new(5).fail_fast());
+    for _ in 0..3 {
+        let reuse = Reuse { budget: budget.clone(), ..Reuse::default() };
+        install(&mut cfg, Method::GET, Settings { limit: 5, reuse });
+    }
+    let response = response(&[("content-length", "5")], frames(&[Ok("hel"), Ok("lo")]));
+    assert_eq!(text(orchestrate(&cfg, response)), "operation: hello");
 }
 
 #[test]
@@ -173,6 +186,12 @@ fn refusal_of_one_attempt_is_not_that_of_the_next() {
     install(&mut cfg, Method::GET, limit(5));
     let refused = orchestrate(&cfg, response(&[], SdkBody::from("hello!")));
     assert!(refused.is_err());
+    assert_eq!(text(orchestrate(&cfg, response(&[], SdkBody::from("hello")))), "operation: hello");
+    // Nor where the attempt ends before anybody has asked for it.
+    let deserializer = cfg.load::<SharedResponseDeserializer>().unwrap();
+    let mut refused = response(&[], SdkBody::from("hello!"));
+    assert!(deserializer.deserialize_streaming_with_config(&mut refused, &cfg).is_none());
+    assert_eq!(ready(refused.take_body().collect()).unwrap().to_bytes(), "");
     assert_eq!(text(orchestrate(&cfg, response(&[], SdkBody::from("hello")))), "operation: hello");
 }
 

@@ -2,6 +2,7 @@
 
 pub mod bars;
 pub mod cargo_lambda;
+pub mod chain;
 pub mod chunked;
 pub mod client;
 pub mod drive;
