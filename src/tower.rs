@@ -142,12 +142,14 @@ pub enum Delivery {
 }
 
 /// Most bytes of content that the response to a request may have, inclusive. In the extensions of
-/// the request it overrides the limit of the layer, whether it is lower or higher.
+/// the request it overrides the limit of the layer, whether it is lower or higher. Nothing but
+/// this type is looked for there: a number by itself does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseLimit(pub u64);
 
 impl ResponseLimit {
-    /// No limit, for content that has no end and is [`Delivery::Streamed`].
+    /// No limit, for content that has no end and is [`Delivery::Streamed`]. A response that is not
+    /// is read into memory for as long as there is some.
     pub const NONE: Self = Self(u64::MAX);
 }
 
