@@ -67,7 +67,7 @@ impl Reader {
             Reader::Tenfold => Some(length * 10),
         };
         ready(
-            Collect::new(body, u64::MAX).content_length(declared).mismatch(Mismatch::Allow).bytes(),
+            Collect::new(body, Reader::new(u64::MAX).mismatch(Mismatch::Allow)).content_length(declared).bytes(),
         )
     }
 }

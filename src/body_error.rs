@@ -1,22 +1,24 @@
-//! The error of a body, where its type is a box or is not known.
+//! The error of a body whose error type is a box, or is not known.
 
 use std::error::Error;
 use std::fmt;
 
-/// The error of a body that an adapter reads: of the transport, or of a layer between it and the
-/// adapter. The error itself is the [`source`](Error::source).
+/// The error of a body, of any type: from the transport, or from a layer between the transport and
+/// the reader.
 ///
-/// It stands for errors of any type, boxed ones among them, which are not an [`Error`] by
-/// themselves; so a [`CollectError<BodyError>`](crate::CollectError) always is one.
+/// The wrapped error is the [`source`](Error::source). `Box<dyn Error>` is not an [`Error`], and
+/// this type is one, so `CollectError<BodyError>` always is one.
+/// [`CollectError::boxed`](crate::CollectError::boxed) makes it.
 #[derive(Debug)]
 pub struct BodyError(Box<dyn Error + Send + Sync>);
 
 impl BodyError {
-    pub(crate) fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    /// Wraps an error.
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(error.into())
     }
 
-    /// The error as it came from the body.
+    /// Returns the wrapped error.
     pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
         self.0
     }
@@ -24,7 +26,7 @@ impl BodyError {
 
 impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("error of the body below")
+        f.write_str("the body or a layer below it failed")
     }
 }
 

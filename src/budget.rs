@@ -66,7 +66,7 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// let budget = MemoryBudget::new(256 << 20);
 /// # let body = http_body_util::Full::<bytes::Bytes>::from("hello");
-/// let content = Collect::new(body, 6 << 20).content_length(Some(5)).budget(&budget).bytes().await?;
+/// let content = Collect::new(body, Reader::new(6 << 20).budget(&budget)).content_length(Some(5)).bytes().await?;
 /// assert_eq!(budget.in_use(), 5);
 /// drop(content);
 /// assert_eq!(budget.in_use(), 0);

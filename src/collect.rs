@@ -1,38 +1,37 @@
-//! Reading one body: the options and the forms the result can have.
+//! [`Collect`]: one body, what is declared about it, and the forms that the result can have.
 //!
-//! The loop is in `collector.rs`.
+//! `collector.rs` contains the loop.
 
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 
 use bytes::{Buf, Bytes};
-use http::header::TRAILER;
-use http::{Method, response};
+use http::{Method, request, response};
 use http_body::Body;
 
 #[cfg(feature = "json")]
 use crate::JsonError;
 use crate::collector::{Collector, Finished};
 use crate::content::Content;
-use crate::content_length::has_no_content;
-use crate::options::{Options, Reuse, Target};
-use crate::reserve::{Bounds, EAGER_DEFAULT, eager_bound};
+use crate::declared::Declared;
+use crate::options::{Options, Target};
 use crate::{
-    BufferPool, CollectError, CollectStats, Collected, ContentLength, LengthHistory, MemoryBudget,
-    Mismatch, Partial, Prefix, Presized, Progress,
+    CollectBytes, CollectError, CollectStats, Collected, ContentLength, Limited, Partial, Prefix,
+    Presized, Progress, Reader,
 };
 
 /// Reads a body into one contiguous buffer.
 ///
-/// `content_length` is the declared length in bytes, if there is one and it is known
-/// to count what the body delivers. `limit` is the most bytes that are taken,
-/// inclusive. This is the short form of [`Collect`]; where the head of the response is
-/// at hand, [`ResponseExt`](crate::ResponseExt) reads the length from it.
+/// `content_length` is the declared length in bytes, if there is one. It must count the bytes that
+/// the body delivers, and not a coded form of them. `limit` is the most bytes that are accepted,
+/// inclusive, or a [`Reader`]. This is the short form of [`Collect`]. With the head of a response or
+/// request, use [`ResponseExt`](crate::ResponseExt) or [`RequestExt`](crate::RequestExt), which read
+/// the length from it.
 ///
 /// # Errors
 ///
-/// A [`CollectError`], with the numbers and with what had arrived.
+/// A [`CollectError`], with the numbers and with the bytes that had arrived.
 ///
 /// # Cancel safety
 ///
@@ -55,30 +54,31 @@ use crate::{
 pub async fn collect_presized<B: Body>(
     body: B,
     content_length: Option<u64>,
-    limit: u64,
+    limit: impl Into<Reader>,
 ) -> Result<Bytes, CollectError<B::Error>> {
     Collect::new(body, limit).content_length(content_length).bytes().await
 }
 
-/// How to read one body, and the forms to read it into.
+/// One body to read, and the forms that the result can have.
 ///
-/// Nothing happens until one of the forms is awaited: [`bytes`](Self::bytes),
-/// [`vec`](Self::vec), [`string`](Self::string), [`collected`](Self::collected),
-/// [`into_buf`](Self::into_buf), [`prefix`](Self::prefix), or
-/// [`presized`](Self::presized), which is a body again. All of them run the same loop. The
-/// feature `json` adds one.
+/// A [`Reader`] says how the body is read. Nothing happens until a form is awaited:
+/// [`bytes`](Self::bytes), [`vec`](Self::vec), [`text`](Self::text),
+/// [`collected`](Self::collected), [`append_to`](Self::append_to) or [`prefix`](Self::prefix). The
+/// feature `json` adds `json`. Awaiting the `Collect` itself gives [`Bytes`].
+/// [`into_presized`](Self::into_presized) and [`into_limited`](Self::into_limited) make a body of
+/// it again. All forms but the last run the same loop.
 ///
 /// # Errors
 ///
-/// The same for every form: a [`CollectError`], with the numbers and with what had
-/// arrived. A declared length above the limit is refused before the body is polled, except by
+/// Every form fails with a [`CollectError`], which has the numbers and the bytes that had arrived.
+/// A declared length above the limit is refused before the body is polled, except by
 /// [`prefix`](Self::prefix), which stops at the limit instead.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future drops the body at once and frees what was reserved;
-/// [`into_buf`](Self::into_buf) gives the caller's buffer back. There is no timeout in it:
-/// wrap the future in that of your runtime.
+/// Dropping the future drops the body at once and frees what was reserved.
+/// [`append_to`](Self::append_to) gives the buffer back to the caller. There is no timeout: wrap
+/// the future in a timeout of your runtime.
 ///
 /// # Examples
 ///
@@ -86,12 +86,11 @@ pub async fn collect_presized<B: Body>(
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use http_body_util::Full;
-/// use presized::{Collect, Mismatch};
+/// use presized::{Collect, Mismatch, Reader};
 ///
-/// let collected = Collect::new(Full::<bytes::Bytes>::from("hello"), 1024)
-///     .mismatch(Mismatch::Reject)
-///     .collected()
-///     .await?;
+/// let reader = Reader::new(1024).mismatch(Mismatch::Reject);
+/// let body = Full::<bytes::Bytes>::from("hello");
+/// let collected = Collect::new(body, reader).collected().await?;
 /// assert_eq!(collected.content, "hello");
 /// assert_eq!(collected.stats.received, 5);
 /// # Ok(())
@@ -100,123 +99,77 @@ pub async fn collect_presized<B: Body>(
 #[must_use = "nothing is read until one of the forms is awaited"]
 pub struct Collect<B, F = fn(Progress)> {
     body: B,
-    options: Options,
+    reader: Reader,
+    declared: Declared,
     on_progress: F,
 }
 
 impl<B: Body> Collect<B> {
-    /// Reads `body`, and at most `limit` bytes of it.
+    /// Reads `body`. `reader` is the limit in bytes, inclusive, or a [`Reader`].
     ///
-    /// The limit is inclusive and counts bytes of content as the body delivers them:
-    /// decoded ones, where a layer below decodes. 0 takes empty bodies only.
-    pub fn new(body: B, limit: u64) -> Self {
-        Self {
-            body,
-            options: Options {
-                bounds: Bounds {
-                    limit,
-                    eager: eager_bound(EAGER_DEFAULT),
-                    addressable: isize::MAX as u64,
-                },
-                content_length: ContentLength::Unknown,
-                no_content: false,
-                mismatch: Mismatch::default(),
-                trailers_announced: false,
-                checked_at_end: false,
-                target: Target::Bytes,
-                prefix: false,
-                reuse: Reuse::default(),
-            },
-            on_progress: |_| {},
-        }
+    /// Only the size hint of the body tells its length, unless
+    /// [`content_length`](Self::content_length) is set.
+    pub fn new(body: B, reader: impl Into<Reader>) -> Self {
+        Self::declared(body, reader, Declared::default())
     }
-}
 
-impl<B: Body> Collect<B> {
-    /// Reads the body of a response to a `method` request, by what its head says: the length,
-    /// as [`ContentLength::of`] reads it, and whether trailers are announced. Where a response has
-    /// no content by method and status, the size hint of the body does not outrank that.
-    pub fn of(method: &Method, head: &response::Parts, body: B, limit: u64) -> Self {
-        let mut collect = Self::new(body, limit)
-            .content_length(ContentLength::of(method, head))
-            .trailers_announced(head.headers.contains_key(TRAILER));
-        collect.options.no_content = has_no_content(method, head);
-        collect
+    /// Reads the body of a response to a `method` request by its head.
+    ///
+    /// The head tells the length, as [`ContentLength::of_response`] reads it, and whether trailers
+    /// are announced. A response without content by its method and status is empty, whatever its
+    /// size hint says.
+    pub fn of_response(
+        method: &Method,
+        head: &response::Parts,
+        body: B,
+        reader: impl Into<Reader>,
+    ) -> Self {
+        Self::declared(body, reader, Declared::by_response(method, head))
+    }
+
+    /// Reads the body of a request by its head.
+    ///
+    /// The head tells the length, as [`ContentLength::from_headers`] reads it, and whether trailers
+    /// are announced.
+    pub fn of_request(head: &request::Parts, body: B, reader: impl Into<Reader>) -> Self {
+        Self::declared(body, reader, Declared::by_request(head))
+    }
+
+    fn declared(body: B, reader: impl Into<Reader>, declared: Declared) -> Self {
+        Self { body, reader: reader.into(), declared, on_progress: |_| {} }
     }
 }
 
 impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
-    /// The declared length. An exact [size hint](Body::size_hint) of the body outranks
-    /// it. Without one, and without a size hint, the length is unknown.
+    /// Sets the declared length.
+    ///
+    /// An exact [size hint](Body::size_hint) of the body outranks it. A response without content by
+    /// its method and status stays empty. Without this and without a size hint the length is
+    /// unknown.
     pub fn content_length(mut self, content_length: impl Into<ContentLength>) -> Self {
-        self.options.content_length = content_length.into();
-        self.options.no_content = false;
+        self.declared.content_length = content_length.into();
         self
     }
 
-    /// Most bytes of memory that are reserved on the word of the peer, before received
-    /// bytes earn more. The default is 16 MiB.
+    /// Sets whether trailers are announced (RFC 9110 §6.6.2).
     ///
-    /// A longer body gets its memory as it comes in: its buffer is at no time larger than the
-    /// limit, nor than the greater of this and four times the bytes received. While it is
-    /// copied to a larger one both exist; [`CollectStats::peak`] counts them.
-    pub fn eager(mut self, bytes: usize) -> Self {
-        self.options.bounds.eager = eager_bound(bytes);
-        self
-    }
-
-    /// What it means when the declared length turns out to be wrong.
-    pub fn mismatch(mut self, mismatch: Mismatch) -> Self {
-        self.options.mismatch = mismatch;
-        self
-    }
-
-    /// Whether the head announced trailers (RFC 9110 §6.6.2).
-    ///
-    /// A transport error after the last declared byte does not undo the content, unless
-    /// trailers are still to come: they can hold what validates it. A body that checks what it has
-    /// yielded, and fails after the last byte where that is wrong, is to be read as one that
-    /// announces trailers.
+    /// An error of the body after the last declared byte is ignored, unless trailers are announced
+    /// and missing: they may hold what validates the content.
     pub fn trailers_announced(mut self, announced: bool) -> Self {
-        self.options.trailers_announced = announced;
+        self.declared.trailers_announced = announced;
         self
     }
 
-    /// Takes the memory of the result from `pool`. It goes back when the last clone of the
-    /// [`Bytes`] is dropped. [`vec`](Self::vec), [`string`](Self::string) and
-    /// [`into_buf`](Self::into_buf) take nothing from it.
-    pub fn pool(mut self, pool: &BufferPool) -> Self {
-        self.options.reuse.pool = Some(pool.clone());
-        self
-    }
-
-    /// Reads within a bound that is shared with other bodies: waits for its share, or fails
-    /// under [`fail_fast`](MemoryBudget::fail_fast).
-    ///
-    /// # Errors
-    ///
-    /// The read ends in [`CollectError::Budget`] at once if the limit is above the budget.
-    pub fn budget(mut self, budget: &MemoryBudget) -> Self {
-        self.options.reuse.budget = Some(budget.clone());
-        self
-    }
-
-    /// Expects what bodies like this one measured lately, if it declares no length, and
-    /// notes what it measures.
-    pub fn history(mut self, history: &LengthHistory) -> Self {
-        self.options.reuse.history = Some(history.clone());
-        self
-    }
-
-    /// Calls `on_progress` after every frame with content, except one that ends the reading at
+    /// Calls `on_progress` after every frame with content, except a frame that ends the reading at
     /// the limit.
     pub fn on_progress<G: FnMut(Progress)>(self, on_progress: G) -> Collect<B, G> {
-        Collect { body: self.body, options: self.options, on_progress }
+        let Self { body, reader, declared, .. } = self;
+        Collect { body, reader, declared, on_progress }
     }
 
-    /// The content as [`Bytes`].
+    /// Reads the content as [`Bytes`].
     ///
-    /// A body that is one large frame is handed over as it came, without a copy.
+    /// A body that is one frame of at least 32 KiB is handed over without a copy.
     ///
     /// # Errors
     ///
@@ -225,7 +178,7 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         Ok(self.read(Target::Bytes).await?.content.into_bytes())
     }
 
-    /// The content as a `Vec`, with no more than a quarter of its length unused.
+    /// Reads the content as a `Vec`. At most a quarter of its length is unused capacity.
     ///
     /// # Errors
     ///
@@ -234,29 +187,28 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         Ok(self.read(Target::Vec).await?.content.into_vec())
     }
 
-    /// The content as a `String`: validated once, and not copied for it.
+    /// Reads the content as a `String`. It is validated once and not copied again.
     ///
     /// # Errors
     ///
-    /// See [`Collect`]; and [`CollectError::InvalidUtf8`], with the content.
-    pub async fn string(self) -> Result<String, CollectError<B::Error>> {
+    /// See [`Collect`]. [`CollectError::InvalidUtf8`] has the whole content.
+    pub async fn text(self) -> Result<String, CollectError<B::Error>> {
         String::from_utf8(self.vec().await?).map_err(|error| CollectError::InvalidUtf8 {
             valid_up_to: error.utf8_error().valid_up_to() as u64,
             partial: Partial::from_vec(error.into_bytes()),
         })
     }
 
-    /// The content as a value that serde reads from JSON. `T` keeps nothing of the content, whose
-    /// memory is back in its pool by then. The Content-Type is not looked at.
+    /// Reads the content as a value that serde parses from JSON.
     ///
-    /// The limit is that of the content. What `T` takes beside it is the business of `T`, and a value
-    /// of another type than `T` has is quoted in serde's error, with what is not printable escaped:
-    /// a string of that kind takes up to six times its length.
+    /// `T` borrows nothing from the content, whose buffer has returned to its pool by then. The
+    /// Content-Type is ignored. The limit bounds the content, and not the memory of `T`. serde
+    /// quotes a value of the wrong type in its error and escapes what is not printable, which can
+    /// take six times the length of the value.
     ///
     /// # Errors
     ///
-    /// See [`Collect`]; and [`CollectError::InvalidJson`], which quotes nothing of the content and has
-    /// it.
+    /// See [`Collect`]. [`CollectError::InvalidJson`] has the whole content and quotes none of it.
     ///
     /// # Examples
     ///
@@ -285,7 +237,7 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         })
     }
 
-    /// The content, the trailers, and how the reading went.
+    /// Reads the content and the trailers, and reports how the reading went.
     ///
     /// # Errors
     ///
@@ -294,24 +246,24 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         self.read(Target::Bytes).await.map(Collected::from)
     }
 
-    /// Appends the content to `buffer`, which takes no allocation where its spare
-    /// capacity is enough. That capacity is in no budget.
+    /// Appends the content to `buffer`. Nothing is allocated if its spare capacity is enough.
+    ///
+    /// That spare capacity does not count against a budget.
     ///
     /// # Errors
     ///
-    /// See [`Collect`]. What had arrived is in `buffer` then, and not in the error; of a body
-    /// of unknown length as much as there is memory for.
+    /// See [`Collect`]. After an error the bytes that had arrived are in `buffer`, and not in the
+    /// error, as far as there was memory for them.
     ///
     /// # Cancel safety
     ///
-    /// What was in `buffer` stays in it, followed by what had arrived and been given memory.
-    /// Only a future that is leaked leaves it empty.
-    pub async fn into_buf(
+    /// If the future is dropped, `buffer` has its earlier content, followed by the bytes that had
+    /// arrived. It is empty only if the future is leaked.
+    pub async fn append_to(
         self,
         buffer: &mut Vec<u8>,
     ) -> Result<CollectStats, CollectError<B::Error>> {
-        let Self { body, mut options, mut on_progress } = self;
-        options.target = Target::Lent;
+        let (body, options, mut on_progress) = self.into_parts(Target::Lent);
         let mut body = pin!(body);
         let mut lent = Lent::new(options, buffer);
         let finished =
@@ -320,45 +272,64 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         Ok(finished.stats)
     }
 
-    /// The first bytes of the content, up to the limit, and whether there was more: for
-    /// the body of an error response, which is wanted in a log and not in full.
+    /// Reads the first bytes of the content, up to the limit, and reports whether there were more.
     ///
-    /// The limit is where reading stops and never an error. The rest is not read.
+    /// Use it for the body of an error response, of which a log needs only the beginning. The limit
+    /// is where reading stops, and never an error. The rest of the body is not read.
     ///
     /// # Errors
     ///
     /// Those of [`Collect`], except [`DeclaredTooLarge`](CollectError::DeclaredTooLarge) and
     /// [`TooLarge`](CollectError::TooLarge).
-    pub async fn prefix(mut self) -> Result<Prefix, CollectError<B::Error>> {
-        self.options.prefix = true;
-        let finished = self.read(Target::Bytes).await?;
+    pub async fn prefix(self) -> Result<Prefix, CollectError<B::Error>> {
+        let (body, mut options, on_progress) = self.into_parts(Target::Bytes);
+        options.prefix = true;
+        let finished = read(body, options, on_progress).await?;
         Ok(Prefix { truncated: finished.truncated, content: finished.content.into_bytes() })
     }
 
-    /// A body that yields the whole content as one data frame.
-    pub fn presized(self) -> Presized<B, F> {
-        let Self { body, options, on_progress } = self;
+    /// Returns a body that yields the whole content as one data frame.
+    pub fn into_presized(self) -> Presized<B, F> {
+        let (body, options, on_progress) = self.into_parts(Target::Bytes);
         Presized::with(body, options, on_progress)
     }
 
-    /// An error of the body undoes content that is complete.
-    #[cfg(any(feature = "aws-sdk", feature = "tower"))]
-    pub(crate) fn checked_at_end(mut self) -> Self {
-        self.options.checked_at_end = true;
-        self
-    }
-
-    pub(crate) fn reuse(mut self, reuse: Reuse) -> Self {
-        self.options.reuse = reuse;
-        self
+    /// Returns a body that yields the frames as they arrive and fails at the limit. Nothing is
+    /// collected, so pool, budget, history and progress are not used.
+    pub fn into_limited(self) -> Limited<B> {
+        Limited::with(self.body, self.reader, self.declared)
     }
 
     async fn read(self, target: Target) -> Result<Finished, CollectError<B::Error>> {
-        let Self { body, mut options, mut on_progress } = self;
-        options.target = target;
-        let mut body = pin!(body);
-        let mut collector = Collector::new(options);
-        poll_fn(|cx| collector.poll(body.as_mut(), cx, &mut on_progress)).await
+        let (body, options, on_progress) = self.into_parts(target);
+        read(body, options, on_progress).await
+    }
+
+    fn into_parts(self, target: Target) -> (B, Options, F) {
+        let Self { body, reader, declared, on_progress } = self;
+        (body, Options { reader, declared, target, prefix: false }, on_progress)
+    }
+}
+
+async fn read<B: Body, F: FnMut(Progress)>(
+    body: B,
+    options: Options,
+    mut on_progress: F,
+) -> Result<Finished, CollectError<B::Error>> {
+    let mut body = pin!(body);
+    let mut collector = Collector::new(options);
+    poll_fn(|cx| collector.poll(body.as_mut(), cx, &mut on_progress)).await
+}
+
+impl<B: Body, F: FnMut(Progress)> IntoFuture for Collect<B, F> {
+    type Output = Result<Bytes, CollectError<B::Error>>;
+    type IntoFuture = CollectBytes<B, F>;
+
+    /// Returns a future that reads the content as [`Bytes`], as [`bytes`](Self::bytes) does. It
+    /// boxes the body, which `bytes` does not.
+    fn into_future(self) -> CollectBytes<B, F> {
+        let (body, options, on_progress) = self.into_parts(Target::Bytes);
+        CollectBytes::new(body, options, on_progress)
     }
 }
 
@@ -366,12 +337,13 @@ impl<B: fmt::Debug, F> fmt::Debug for Collect<B, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Collect")
             .field("body", &self.body)
-            .field("options", &self.options)
+            .field("reader", &self.reader)
+            .field("declared", &self.declared)
             .finish_non_exhaustive()
     }
 }
 
-/// The caller's buffer while it is being filled. It goes back with what has arrived,
+/// The buffer of the caller while it is filled. It goes back with the bytes that have arrived,
 /// however the reading ends.
 struct Lent<'a, D: Buf> {
     buffer: &'a mut Vec<u8>,

@@ -1,8 +1,7 @@
-//! The one loop: frames of a body in, content and trailers out.
+//! The loop that reads a body: frames go in, content and trailers come out.
 //!
-//! What a length means is in `content_length.rs`, how much is reserved in
-//! `reserve.rs`, where the bytes are in `content.rs`, and how they get room in
-//! `collector/memory.rs`.
+//! `declared.rs` decides what a length means, and `reserve.rs` how much is reserved. `content.rs`
+//! stores the bytes, and `collector/memory.rs` makes room for them.
 
 mod memory;
 
@@ -17,39 +16,45 @@ use http_body::{Body, SizeHint};
 use self::memory::Refused;
 use crate::budget::Account;
 use crate::content::Content;
+use crate::declared::Expectation;
 use crate::options::{Options, Target};
-use crate::{CollectError, CollectStats, Collected, ContentLength, Mismatch, Partial, Progress};
+use crate::reserve::Bounds;
+use crate::{CollectError, CollectStats, Collected, MemoryBudget, Partial, Progress};
 
-/// A body that is being read. `D` is the data of its frames.
+/// The state of one read. `D` is the data of the frames.
 pub(crate) struct Collector<D> {
     options: Options,
+    bounds: Bounds,
     stage: Stage,
-    /// What is expected in all, until the body is longer than that.
-    expected: Option<u64>,
+    /// Decided by `start`.
+    expectation: Expectation,
+    /// The length that memory is reserved for, declared or predicted. `None` once it is known to
+    /// be wrong.
+    predicted: Option<u64>,
     content: Content,
-    /// The bytes of a frame that are not in the content yet, since memory is waited for.
-    in_hand: Option<Take<D>>,
-    /// The body's account with the budget.
+    /// The bytes of a frame that wait for memory.
+    pending: Option<Take<D>>,
+    /// The account of this body with the budget.
     account: Option<Account>,
     trailers: Option<HeaderMap>,
     received: u64,
     frames: u64,
-    /// Frames without content since the last that had some.
+    /// Empty frames since the last frame with content.
     idle_frames: u32,
-    /// Frames without content since anybody else had a turn.
-    idle_in_one_go: u32,
+    /// Empty frames in this poll.
+    idle_in_this_poll: u32,
 }
 
 enum Stage {
     Unread,
     Reading,
-    /// The content is complete, as the prefix of a longer one or as it is.
+    /// The content is complete, or is the prefix of longer content.
     Ending {
         truncated: bool,
     },
 }
 
-/// A body that has been read: the content, contiguous, and what came with it.
+/// The result of a read. The content is contiguous.
 pub(crate) struct Finished {
     pub(crate) content: Content,
     pub(crate) trailers: Option<HeaderMap>,
@@ -69,43 +74,46 @@ impl From<Finished> for Collected {
 }
 
 impl<D: Buf> Collector<D> {
-    /// Reads into memory of its own.
+    /// Reads into new memory.
     pub(crate) fn new(options: Options) -> Self {
-        // Only `Bytes` can give memory back.
-        let pool = options.reuse.pool.clone().filter(|_| options.target == Target::Bytes);
-        Self::with(options, Content::new(pool))
+        // Only `Bytes` can return a buffer to its pool.
+        let pool = options.reader.get_pool().filter(|_| options.target == Target::Bytes);
+        let content = Content::new(pool.cloned());
+        Self::with(options, content)
     }
 
-    /// Reads to where `content` ends.
+    /// Appends to `content`.
     pub(crate) fn with(options: Options, content: Content) -> Self {
         Self {
+            bounds: options.reader.bounds(),
             options,
             stage: Stage::Unread,
-            expected: None,
+            expectation: Expectation::default(),
+            predicted: None,
             content,
-            in_hand: None,
+            pending: None,
             account: None,
             trailers: None,
             received: 0,
             frames: 0,
             idle_frames: 0,
-            idle_in_one_go: 0,
+            idle_in_this_poll: 0,
         }
     }
 
-    /// Reads until the end of the body. Not to be called again once it is ready.
+    /// Reads until the end of the body. It must not be called again once it is ready.
     pub(crate) fn poll<B: Body<Data = D>>(
         &mut self,
         mut body: Pin<&mut B>,
         cx: &mut Context<'_>,
         on_progress: &mut impl FnMut(Progress),
     ) -> Poll<Result<Finished, CollectError<B::Error>>> {
-        self.idle_in_one_go = 0;
+        self.idle_in_this_poll = 0;
         loop {
             match self.stage {
                 Stage::Unread => self.start(body.is_end_stream(), body.size_hint())?,
                 Stage::Ending { truncated } => return self.poll_finish(cx, truncated),
-                Stage::Reading if self.in_hand.is_some() => {
+                Stage::Reading if self.pending.is_some() => {
                     ready!(self.poll_store(cx))?;
                     if self.stored()? {
                         on_progress(self.progress());
@@ -113,7 +121,7 @@ impl<D: Buf> Collector<D> {
                 }
                 Stage::Reading => match ready!(body.as_mut().poll_frame(cx)) {
                     Some(Ok(frame)) => match frame.into_data() {
-                        Ok(data) if data.has_remaining() => self.take_in(data)?,
+                        Ok(data) if data.has_remaining() => self.accept(data)?,
                         Ok(_empty) => ready!(self.poll_idle(cx))?,
                         Err(other) => {
                             if let Ok(trailers) = other.into_trailers() {
@@ -123,42 +131,38 @@ impl<D: Buf> Collector<D> {
                         }
                     },
                     Some(Err(source)) => self.broken(source)?,
-                    // Only this is the end. Neither the declared length nor
-                    // `is_end_stream` is: trailers come after the last byte.
+                    // Only `None` is the end. The declared length and `is_end_stream` are not,
+                    // because trailers follow the last byte.
                     None => self.end()?,
                 },
             }
         }
     }
 
-    /// The content that has arrived so far.
+    /// Takes the content that has arrived so far.
     pub(crate) fn take_content(&mut self) -> Content {
         std::mem::take(&mut self.content)
     }
 
-    /// Puts back what has been taken.
+    /// Puts content back that was taken.
     pub(crate) fn put_content(&mut self, content: Content) {
         self.content = content;
     }
 
-    /// Decides what to go by, and refuses what cannot be read.
+    /// Decides what is expected, and refuses what cannot be read.
     fn start<E>(&mut self, is_end_stream: bool, hint: SizeHint) -> Result<(), CollectError<E>> {
-        self.stage = Stage::Reading;
+        self.expectation =
+            self.options.declared.expectation(&self.options.reader, is_end_stream, hint);
         if is_end_stream {
-            // The transport knows that no content comes, as after a HEAD request, and a
-            // length that the caller read from the head is not held against it.
-            self.options.content_length = ContentLength::Exact(0);
             self.stage = Stage::Ending { truncated: false };
             return Ok(());
         }
-        let hint = if self.options.no_content { SizeHint::default() } else { hint };
-        let (length, declared) = self.options.content_length.believed(hint);
-        self.options.content_length = length;
-        self.expected = length.value().or_else(|| {
-            let guess = self.options.reuse.history.as_ref()?.expected()?;
-            Some(guess.min(self.options.bounds.eager))
+        self.stage = Stage::Reading;
+        self.predicted = self.expectation.length.value().or_else(|| {
+            let guess = self.options.reader.get_history()?.expected()?;
+            Some(guess.min(self.bounds.eager))
         });
-        let limit = self.options.bounds.limit;
+        let (declared, limit) = (self.expectation.least, self.bounds.limit);
         if declared > limit {
             if !self.options.prefix {
                 return Err(CollectError::DeclaredTooLarge { declared, limit });
@@ -168,10 +172,10 @@ impl<D: Buf> Collector<D> {
                 return Ok(());
             }
         }
-        match &self.options.reuse.budget {
-            Some(budget) if limit > budget.capacity() => Err(self.refused(Refused::Budget(limit))),
-            // An exact length that could only fail after most of it has come.
-            Some(budget) if self.exact().is_some() && self.claim() > budget.capacity() => {
+        match self.options.reader.get_budget().map(MemoryBudget::capacity) {
+            Some(capacity) if limit > capacity => Err(self.refused(Refused::Budget(limit))),
+            // A body of this exact length would fail after most of it has arrived.
+            Some(capacity) if self.exact().is_some() && self.claim() > capacity => {
                 let claim = self.claim();
                 Err(self.refused(Refused::Budget(claim)))
             }
@@ -179,61 +183,47 @@ impl<D: Buf> Collector<D> {
         }
     }
 
-    /// The declared length, where it is exact and within the limit.
+    /// The declared length, if it is exact and within the limit.
     fn exact(&self) -> Option<u64> {
-        match self.options.content_length {
-            ContentLength::Exact(length) if length <= self.options.bounds.limit => Some(length),
-            _ => None,
-        }
+        self.expectation.exact().filter(|&length| length <= self.bounds.limit)
     }
 
-    /// What this body claims of a budget.
+    /// The most memory that this body can need, in bytes.
     fn claim(&self) -> u64 {
-        self.options.bounds.claim(self.exact())
+        self.bounds.claim(self.exact())
     }
 
-    /// Takes the data of one frame in hand, as far as the limit lets it.
-    fn take_in<E>(&mut self, data: D) -> Result<(), CollectError<E>> {
+    /// Accepts the data of one frame, up to the limit.
+    fn accept<E>(&mut self, data: D) -> Result<(), CollectError<E>> {
         let before = self.received;
-        // Asked once: what is counted is what can be stored at the most, even of a `Buf`
-        // that lies.
+        // Asked once, so that no more is stored than is counted, even from a wrong `Buf`.
         let len = data.remaining();
         self.received = before.saturating_add(len as u64);
         self.frames += 1;
         self.idle_frames = 0;
-        let room = usize::try_from(self.options.bounds.limit - before).unwrap_or(usize::MAX);
-        let in_hand = data.take(len.min(room));
-        if self.expected.is_some_and(|expected| self.received > expected) {
-            self.expected = None;
+        let room = usize::try_from(self.bounds.limit - before).unwrap_or(usize::MAX);
+        let pending = data.take(len.min(room));
+        if self.predicted.is_some_and(|predicted| self.received > predicted) {
+            self.predicted = None;
         }
-        match self.options.content_length {
-            ContentLength::Exact(declared)
-                if self.received > declared
-                    && self.received <= self.options.bounds.limit
-                    && self.options.mismatch == Mismatch::Reject =>
-            {
-                Err(CollectError::Longer {
-                    declared,
-                    received: self.received,
-                    partial: self.take_partial(),
-                })
-            }
-            _ => {
-                self.in_hand = Some(in_hand).filter(Buf::has_remaining);
-                // Over a limit of nothing there is nothing to store.
-                if self.in_hand.is_none() { self.stored().map(drop) } else { Ok(()) }
-            }
+        // Over the limit, the error is about the limit.
+        let longer = self.expectation.longer(self.received);
+        if let Some(declared) = longer.filter(|_| self.received <= self.bounds.limit) {
+            let received = self.received;
+            return Err(CollectError::Longer { declared, received, partial: self.take_partial() });
         }
+        self.pending = Some(pending).filter(Buf::has_remaining);
+        // At a limit of 0 there is nothing to store.
+        if self.pending.is_none() { self.stored().map(drop) } else { Ok(()) }
     }
 
-    /// What is in hand is stored. False where reading stops with it.
+    /// Continues after a frame is stored. Returns false if reading stops here.
     fn stored<E>(&mut self) -> Result<bool, CollectError<E>> {
-        let limit = self.options.bounds.limit;
+        let limit = self.bounds.limit;
         let is_over = self.received > limit;
         if self.options.prefix {
-            // Of a body that declares more than the prefix nothing else need be awaited.
-            let declares_more =
-                matches!(self.options.content_length, ContentLength::Exact(n) if n > limit);
+            // A body that declares more than the prefix needs no further poll.
+            let declares_more = self.expectation.exact().is_some_and(|length| length > limit);
             if is_over || (self.received == limit && declares_more) {
                 self.stage = Stage::Ending { truncated: true };
                 return Ok(false);
@@ -245,22 +235,21 @@ impl<D: Buf> Collector<D> {
         Ok(true)
     }
 
-    /// What is declared is passed on as long as it can be right.
+    /// The declared length is reported as long as it can be right.
     fn progress(&self) -> Progress {
-        let declared = self.options.content_length.value();
+        let declared = self.expectation.length.value();
         let received = self.received;
         Progress { received, expected: declared.filter(|&declared| received <= declared) }
     }
 
-    /// Counts a frame without content. A flood of them gives way to other tasks and
-    /// comes to an end.
+    /// Counts an empty frame. Many of them in a row yield to other tasks, and then fail.
     fn poll_idle<E>(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), CollectError<E>>> {
         self.idle_frames += 1;
-        self.idle_in_one_go += 1;
+        self.idle_in_this_poll += 1;
         if self.idle_frames >= IDLE_FRAMES_MAX {
             return Poll::Ready(Err(self.stalled()));
         }
-        if self.idle_in_one_go >= IDLE_FRAMES_IN_ONE_GO {
+        if self.idle_in_this_poll >= IDLE_FRAMES_IN_ONE_POLL {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
@@ -269,40 +258,29 @@ impl<D: Buf> Collector<D> {
 
     /// The body has ended.
     fn end<E>(&mut self) -> Result<(), CollectError<E>> {
-        match self.options.content_length {
-            ContentLength::Exact(declared)
-                if self.received < declared && self.options.mismatch != Mismatch::Allow =>
-            {
-                Err(CollectError::Incomplete {
-                    declared,
-                    received: self.received,
-                    partial: self.take_partial(),
-                })
-            }
-            _ => {
-                self.stage = Stage::Ending { truncated: false };
-                Ok(())
-            }
+        if let Some(declared) = self.expectation.shorter(self.received) {
+            let (received, partial) = (self.received, self.take_partial());
+            return Err(CollectError::Incomplete { declared, received, partial });
         }
+        self.stage = Stage::Ending { truncated: false };
+        Ok(())
     }
 
-    /// The body has failed, which takes nothing away from content that is complete.
+    /// The body has failed. Content that is complete stays complete.
     fn broken<E>(&mut self, source: E) -> Result<(), CollectError<E>> {
-        let complete = self.options.content_length == ContentLength::Exact(self.received)
-            && !self.options.checked_at_end;
-        if complete && (!self.options.trailers_announced || self.trailers.is_some()) {
+        if self.expectation.is_complete(self.received, self.trailers.is_some()) {
             self.stage = Stage::Ending { truncated: false };
             return Ok(());
         }
         Err(CollectError::Body {
             source,
-            declared: self.options.content_length.value(),
+            declared: self.expectation.length.value(),
             received: self.received,
             partial: self.take_partial(),
         })
     }
 
-    /// Makes one buffer of the content, and gives it out.
+    /// Makes the content one buffer and returns it.
     fn poll_finish<E>(
         &mut self,
         cx: &mut Context<'_>,
@@ -316,13 +294,13 @@ impl<D: Buf> Collector<D> {
         }
         self.trim();
         if let (Some(history), false, None) =
-            (&self.options.reuse.history, truncated, self.options.content_length.value())
+            (self.options.reader.get_history(), truncated, self.expectation.length.value())
         {
             history.observe(self.received);
         }
         let content = self.take_content();
         let stats = CollectStats {
-            content_length: self.options.content_length,
+            content_length: self.expectation.length,
             received: self.received,
             frames: self.frames,
             reservations: content.reservations(),
@@ -348,8 +326,8 @@ impl<D: Buf> Collector<D> {
     }
 }
 
-/// A stall: no sender has a reason for this many frames without content in a row.
+/// Empty frames in a row after which a body is stalled. No sender has a reason for as many.
 const IDLE_FRAMES_MAX: u32 = 16_384;
 
-/// Frames without content that are taken in one go.
-const IDLE_FRAMES_IN_ONE_GO: u32 = 64;
+/// Empty frames that are accepted in one poll.
+const IDLE_FRAMES_IN_ONE_POLL: u32 = 64;

@@ -179,6 +179,12 @@ impl Content {
         self.tail.into_vec()
     }
 
+    /// The content in order. The base is not skipped, because a caller's buffer is never asked.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
+        let blocks = self.full.iter().chain([&self.tail]).map(AsRef::as_ref);
+        [&*self.held].into_iter().chain(blocks).filter(|chunk| !chunk.is_empty())
+    }
+
     /// The content, once it is [joined](Self::join); it can be the first frame as it came.
     pub(crate) fn into_bytes(self) -> Bytes {
         debug_assert!(self.full.is_empty());

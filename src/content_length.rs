@@ -1,50 +1,48 @@
-//! What a message head says about the length of its content, and how far that is believed.
+//! The content length of a message: what the header fields declare.
 //!
-//! Pure: a head goes in, one of four outcomes comes out. What is reserved for it is
-//! decided in `reserve.rs`.
+//! Pure functions of a head. `declared.rs` combines the result with the size hint of the body, and
+//! `reserve.rs` decides what is reserved for it.
 
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING};
 use http::{Method, StatusCode, response};
-use http_body::SizeHint;
 
-/// What is known about the length of a body before it is read, in bytes.
+/// The length of a body as it is known before the body is read, in bytes.
 ///
-/// These four are all there will be. An `Option<u64>` converts into it, so that a caller who
-/// has read the header already can pass what is known:
+/// There will be no further variants. A `u64` and an `Option<u64>` convert into it, for a caller
+/// that has parsed the field already:
 ///
 /// ```
 /// use presized::ContentLength;
 ///
+/// assert_eq!(ContentLength::from(42), ContentLength::Exact(42));
 /// assert_eq!(ContentLength::from(Some(42)), ContentLength::Exact(42));
 /// assert_eq!(ContentLength::from(None), ContentLength::Unknown);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ContentLength {
-    /// Nothing is said: the field is absent, or Transfer-Encoding overrides it.
+    /// No length is declared: the field is absent, or Transfer-Encoding overrides it.
     #[default]
     Unknown,
-    /// The body has this many bytes; fewer is a truncated message.
+    /// The body has this many bytes. A body with fewer bytes is truncated.
     Exact(u64),
-    /// A number that was counted on something else than what is delivered (the
-    /// coded form of a decoded body). It guides the first reservation and can
-    /// never cause an error.
+    /// A number that counts something other than the delivered bytes, such as the coded form of a
+    /// decoded body. It guides the first reservation and never causes an error.
     Hint(u64),
-    /// The field is there and is not a length. It is read as [`Unknown`], and is
-    /// told apart so that a caller can refuse the message as RFC 9112 §6.3 asks
-    /// of a client that does the framing itself.
+    /// The field is present and is not a valid length. The body is read as if the length were
+    /// [`Unknown`]. A caller that does its own framing can refuse the message (RFC 9112 §6.3).
     ///
     /// [`Unknown`]: ContentLength::Unknown
     Invalid,
 }
 
 impl ContentLength {
-    /// What the head of a response to a `method` request says of its content.
+    /// Reads the content length from the head of a response to a `method` request.
     ///
-    /// Responses to HEAD, and those with status 1xx, 204 or 304, have no content
-    /// whatever the field says (RFC 9112 §6.3 rule 1): `Exact(0)`. What follows a
-    /// successful answer to CONNECT is a tunnel and not a message (rule 2):
-    /// `Unknown`. Everything else is [`from_headers`](Self::from_headers).
-    pub fn of(method: &Method, head: &response::Parts) -> Self {
+    /// Responses to HEAD, and responses with status 1xx, 204 or 304, have no content whatever the
+    /// field says (RFC 9112 §6.3 rule 1): `Exact(0)`. A tunnel follows a successful response to
+    /// CONNECT, and not content (rule 2): `Unknown`. All other responses are read by
+    /// [`from_headers`](Self::from_headers).
+    pub fn of_response(method: &Method, head: &response::Parts) -> Self {
         if has_no_content(method, head) {
             return Self::Exact(0);
         }
@@ -54,14 +52,14 @@ impl ContentLength {
         Self::from_headers(&head.headers)
     }
 
-    /// What the header fields of a message that may have content say of its length.
+    /// Reads the content length from the header fields of a message that may have content, such as
+    /// a request.
     ///
-    /// Every value of Content-Length is read. Digits only (RFC 9110 §8.6), checked
-    /// as `u64`; repeats of one decimal value, on lines of their own or in a list,
-    /// are that value; any conflict and any bad member make the field `Invalid`.
-    /// With Transfer-Encoding the field is not read at all (RFC 9112 §6.3 rule 3).
-    /// With a Content-Encoding other than `identity` the number counts coded bytes
-    /// and is a `Hint`.
+    /// - A value consists of digits only (RFC 9110 §8.6) and fits into a `u64`.
+    /// - Repeats of one decimal value, on separate lines or in a list, are that value.
+    /// - Any conflict and any invalid member make the field `Invalid`.
+    /// - Transfer-Encoding overrides the field (RFC 9112 §6.3 rule 3): `Unknown`.
+    /// - With a Content-Encoding other than `identity` the number counts coded bytes: `Hint`.
     pub fn from_headers(headers: &HeaderMap) -> Self {
         if headers.contains_key(TRANSFER_ENCODING) {
             return Self::Unknown;
@@ -83,24 +81,7 @@ impl ContentLength {
         }
     }
 
-    /// What to go by for a body with this size hint, and the length that it has declared at
-    /// the least, in bytes.
-    pub(crate) fn believed(self, hint: SizeHint) -> (Self, u64) {
-        let length = match (hint.exact(), self) {
-            // The transport has applied the framing rules to the whole message.
-            (Some(exact), _) => Self::Exact(exact),
-            (None, Self::Exact(_) | Self::Hint(_)) => self,
-            (None, _) if hint.lower() == 0 => self,
-            (None, _) => Self::Hint(hint.lower()),
-        };
-        match length {
-            Self::Exact(declared) => (length, declared.max(hint.lower())),
-            // Coded bytes say nothing about what is delivered, the body itself does.
-            _ => (length, hint.lower()),
-        }
-    }
-
-    /// The number, exact or not, in bytes.
+    /// Returns the number of bytes, exact or not.
     pub fn value(self) -> Option<u64> {
         match self {
             Self::Exact(number) | Self::Hint(number) => Some(number),
@@ -111,41 +92,46 @@ impl ContentLength {
 
 /// Whether a response to a `method` request has no content by its head alone (RFC 9112 §6.3
 /// rule 1, RFC 9110 §9.3.2).
-///
-/// No size hint outranks that: in HTTP/2 such a response can end in a frame of its own, and until
-/// that has come hyper gives the body the size that Content-Length says.
 pub(crate) fn has_no_content(method: &Method, head: &response::Parts) -> bool {
     method == Method::HEAD
         || head.status.is_informational()
         || matches!(head.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
 }
 
+impl From<u64> for ContentLength {
+    /// Converts a known length into [`ContentLength::Exact`].
+    fn from(length: u64) -> Self {
+        Self::Exact(length)
+    }
+}
+
 impl From<Option<u64>> for ContentLength {
+    /// Converts a known length into [`ContentLength::Exact`], and `None` into
+    /// [`ContentLength::Unknown`].
     fn from(length: Option<u64>) -> Self {
         length.map_or(Self::Unknown, Self::Exact)
     }
 }
 
-/// What it means when the length a body was declared to have turns out to be wrong.
+/// Says what happens when the declared length of a body is wrong.
 ///
-/// It is about [`ContentLength::Exact`]; a [`Hint`](ContentLength::Hint) can never be
-/// wrong.
+/// The rule applies to [`ContentLength::Exact`]. A [`Hint`](ContentLength::Hint) is never wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mismatch {
-    /// A shorter body is an error, since bytes are missing (RFC 9112 §8). A longer one is
-    /// read on up to the limit, since the number then described something else, such as
-    /// the coded form; [`CollectStats::is_longer`](crate::CollectStats::is_longer) tells.
+    /// A shorter body is an error, because bytes are missing (RFC 9112 §8). A longer body is read
+    /// up to the limit, because the number then described something else, such as the coded form.
+    /// [`CollectStats::is_longer`](crate::CollectStats::is_longer) reports it.
     #[default]
     RejectShorter,
-    /// Both are errors.
+    /// A shorter and a longer body are errors.
     Reject,
-    /// Neither is an error; [`CollectStats`](crate::CollectStats) tells. A transport that enforces the length
-    /// itself, as hyper does, still fails a shorter body.
+    /// Neither is an error. [`CollectStats`](crate::CollectStats) reports both. A transport that
+    /// enforces the length itself, as hyper does, still fails a shorter body.
     Allow,
 }
 
-/// `1*DIGIT` and nothing else: `u64::from_str` takes a leading plus (CVE-2021-32715).
+/// Parses `1*DIGIT` only, because `u64::from_str` accepts a leading plus (CVE-2021-32715).
 fn parse_digits(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
@@ -156,8 +142,7 @@ fn parse_digits(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// Optional white space is SP and HTAB (RFC 9110 §5.6.3), which is less than what
-/// `trim_ascii` takes.
+/// Trims SP and HTAB (RFC 9110 §5.6.3). `trim_ascii` would trim more.
 fn trim_ows(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
         value = rest;
@@ -165,8 +150,8 @@ fn trim_ows(mut value: &[u8]) -> &[u8] {
     value
 }
 
-/// Whether a content coding was applied. Codings are case-insensitive and come as a
-/// list in which empty members mean nothing (RFC 9110 §8.4, §5.6.1).
+/// Whether a content coding was applied. Codings are case-insensitive, and empty members of the
+/// list are ignored (RFC 9110 §8.4, §5.6.1).
 fn is_coded(headers: &HeaderMap) -> bool {
     headers
         .get_all(CONTENT_ENCODING)
@@ -317,38 +302,7 @@ mod tests {
                 .body(())
                 .unwrap()
                 .into_parts();
-            assert_eq!(ContentLength::of(&method, &head), expected, "{method} {status}");
-        }
-    }
-
-    #[test]
-    fn size_hint_is_believed_first() {
-        let hint = |lower, upper: Option<u64>| {
-            let mut hint = SizeHint::new();
-            hint.set_lower(lower);
-            upper.into_iter().for_each(|upper| hint.set_upper(upper));
-            hint
-        };
-        let table = [
-            // said, size hint, believed, declared at the least
-            (Unknown, hint(0, None), Unknown, 0),
-            (Invalid, hint(0, None), Invalid, 0),
-            (Exact(5), hint(0, None), Exact(5), 5),
-            (Hint(5), hint(0, None), Hint(5), 0),
-            (Unknown, hint(7, Some(7)), Exact(7), 7),
-            (Invalid, hint(7, Some(7)), Exact(7), 7),
-            (Exact(5), hint(7, Some(7)), Exact(7), 7),
-            (Hint(5), hint(7, Some(7)), Exact(7), 7),
-            (Exact(5), hint(0, Some(0)), Exact(0), 0),
-            (Unknown, hint(7, None), Hint(7), 7),
-            (Invalid, hint(7, Some(9)), Hint(7), 7),
-            (Exact(5), hint(7, None), Exact(5), 7),
-            (Hint(5), hint(7, None), Hint(5), 7),
-            (Unknown, hint(0, Some(9)), Unknown, 0),
-            (Exact(u64::MAX), hint(0, None), Exact(u64::MAX), u64::MAX),
-        ];
-        for (said, hint, believed, declared) in table {
-            assert_eq!(said.believed(hint), (believed, declared), "{said:?} {hint:?}");
+            assert_eq!(ContentLength::of_response(&method, &head), expected, "{method} {status}");
         }
     }
 
@@ -359,6 +313,6 @@ mod tests {
             .body(())
             .unwrap()
             .into_parts();
-        assert_eq!(ContentLength::of(&Method::HEAD, &head), Exact(0));
+        assert_eq!(ContentLength::of_response(&Method::HEAD, &head), Exact(0));
     }
 }

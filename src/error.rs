@@ -1,122 +1,123 @@
-//! Why a body could not be read, in numbers.
+//! Errors of reading a body.
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 use bytes::Bytes;
+use http::StatusCode;
 
 #[cfg(feature = "json")]
 use crate::JsonError;
-use crate::Partial;
+use crate::{BodyError, Partial};
 
-/// Why a body could not be read. All sizes are in bytes of content as delivered.
+/// The error of reading a body. All sizes are in bytes of content as the body delivered them.
 ///
-/// What had arrived can be taken out with [`into_partial`](Self::into_partial).
-/// `E` is the error of the body, and nothing is asked of it; where it is an
-/// [`Error`], it is the [`source`](Error::source), and this is an error too. A boxed error is
-/// none; [`map_body`](Self::map_body) makes one of it.
+/// [`partial`](Self::partial) and [`into_partial`](Self::into_partial) give the bytes that had
+/// arrived. `E` is the error of the body and can be any type. If it is an [`Error`], it is the
+/// [`source`](Error::source), and this type is an error too. `Box<dyn Error>` is not an [`Error`]:
+/// [`boxed`](Self::boxed) converts it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CollectError<E> {
-    /// The declared length is above the limit. The body was not polled and nothing
-    /// was allocated.
+    /// The declared length is above the limit. The body was not polled, and nothing was
+    /// allocated.
     #[non_exhaustive]
     DeclaredTooLarge {
-        /// What the head or the size hint of the body declared.
+        /// The length that the head or the size hint of the body declared.
         declared: u64,
-        /// Most bytes the caller takes.
+        /// The most bytes that the caller accepts.
         limit: u64,
     },
-    /// More arrived than the limit.
+    /// More bytes arrived than the limit allows.
     #[non_exhaustive]
     TooLarge {
-        /// Most bytes the caller takes.
+        /// The most bytes that the caller accepts.
         limit: u64,
-        /// Bytes that had arrived with the frame that went over the limit.
+        /// Bytes that had arrived, with the frame that went over the limit.
         received: u64,
-        /// The first `limit` of them, or as many as a full budget had room for.
+        /// The first `limit` bytes, or as many as a full budget had room for.
         partial: Partial,
     },
-    /// The body ended before its declared length: bytes are missing.
+    /// The body ended before its declared length. Bytes are missing.
     #[non_exhaustive]
     Incomplete {
-        /// What the head or the size hint of the body declared.
+        /// The length that the head or the size hint of the body declared.
         declared: u64,
         /// Bytes that arrived.
         received: u64,
         /// Those bytes.
         partial: Partial,
     },
-    /// The body went on after its declared length. Only
+    /// The body continued after its declared length. Only
     /// [`Mismatch::Reject`](crate::Mismatch::Reject) makes this an error.
     #[non_exhaustive]
     Longer {
-        /// What the head or the size hint of the body declared.
+        /// The length that the head or the size hint of the body declared.
         declared: u64,
-        /// Bytes that had arrived with the frame that went over the declared length.
+        /// Bytes that had arrived, with the frame that went over the declared length.
         received: u64,
         /// The bytes before that frame.
         partial: Partial,
     },
-    /// The allocator, or the address space, has no room for the bytes that came.
+    /// The allocator or the address space has no room for the bytes that arrived.
     #[non_exhaustive]
     OutOfMemory {
         /// Size of the reservation that failed.
         requested: u64,
         /// Bytes that had arrived.
         received: u64,
-        /// Those of them that there was memory for.
+        /// The bytes that there was memory for.
         partial: Partial,
     },
-    /// The [`MemoryBudget`](crate::MemoryBudget) has no room for the body: never, or not now
-    /// and it was not to be waited for.
+    /// The [`MemoryBudget`](crate::MemoryBudget) has no room for the body: it can never have it,
+    /// or it has none now and the read does not wait.
     #[non_exhaustive]
     Budget {
-        /// Bytes that were asked for.
+        /// Bytes that were requested.
         requested: u64,
-        /// The whole budget.
+        /// The capacity of the budget.
         budget: u64,
         /// Bytes that had arrived.
         received: u64,
-        /// Those of them that there was room for.
+        /// The bytes that there was room for.
         partial: Partial,
     },
-    /// The body yields frame after frame without a byte of content in them, or data that
-    /// claims to have bytes and gives none.
+    /// The body yields one empty frame after another, or data that claims to have bytes and
+    /// yields none.
     #[non_exhaustive]
     Stalled {
-        /// Frames without content in a row.
+        /// Empty frames in a row.
         frames: u32,
         /// Bytes that had arrived before them.
         received: u64,
         /// Those bytes.
         partial: Partial,
     },
-    /// The content is not UTF-8, and text was asked for.
+    /// The content is not UTF-8, and text was requested.
     #[non_exhaustive]
     InvalidUtf8 {
-        /// Bytes at the start that are UTF-8.
+        /// Number of bytes at the start that are valid UTF-8.
         valid_up_to: u64,
         /// The whole content.
         partial: Partial,
     },
-    /// The content is not the JSON that was asked for: not JSON at all, or of another type. Of
-    /// what was read nothing is missing.
+    /// The content is not JSON, or not JSON of the requested type. The content is complete.
     #[cfg(feature = "json")]
     #[cfg_attr(docsrs, doc(cfg(feature = "json")))]
     #[non_exhaustive]
     InvalidJson {
-        /// Which kind of error it is, and where.
+        /// The kind of the error and its position.
         source: JsonError,
         /// The whole content.
         partial: Partial,
     },
-    /// The body failed: the transport, or a layer between it and the reader.
+    /// The body failed: the transport, or a layer between the transport and the reader.
     #[non_exhaustive]
     Body {
         /// The error of the body.
         source: E,
-        /// The declared length, exact or hinted, if there was one.
+        /// The declared length, exact or a hint, if there was one.
         declared: Option<u64>,
         /// Bytes that had arrived.
         received: u64,
@@ -126,12 +127,20 @@ pub enum CollectError<E> {
 }
 
 impl<E> CollectError<E> {
-    /// Whether the limit is what stopped it, before the first byte or later.
+    /// Creates the error of a failed reservation of `requested` bytes, after `received` bytes of
+    /// content. It has no partial content.
+    ///
+    /// Use it in a body or an adapter that reserves memory of its own.
+    pub fn out_of_memory(requested: u64, received: u64) -> Self {
+        Self::OutOfMemory { requested, received, partial: Partial::default() }
+    }
+
+    /// Whether the body is over the limit, by its declared length or by the bytes that arrived.
     pub fn is_too_large(&self) -> bool {
         matches!(self, Self::DeclaredTooLarge { .. } | Self::TooLarge { .. })
     }
 
-    /// The same error with another in place of the body's.
+    /// Replaces the error of the body.
     ///
     /// # Examples
     ///
@@ -179,7 +188,7 @@ impl<E> CollectError<E> {
         }
     }
 
-    /// Bytes that had arrived, whether or not they could be kept.
+    /// Returns the number of bytes that had arrived, whether or not they could be kept.
     pub fn received(&self) -> u64 {
         match self {
             Self::DeclaredTooLarge { .. } => 0,
@@ -196,12 +205,43 @@ impl<E> CollectError<E> {
         }
     }
 
-    /// The bytes that had arrived and were kept: the whole beginning of the body, up
-    /// to the failure. [`Partial::into_bytes`] tells what is left where memory is short.
+    /// Returns the HTTP status with which a server answers a request whose body fails like this.
     ///
-    /// Empty after [`Collect::into_buf`](crate::Collect::into_buf), which leaves them
-    /// in the caller's buffer. Fewer than [`received`](Self::received) where a frame went over
-    /// a limit.
+    /// - 413 Content Too Large: the body is over the limit (RFC 9110 §15.5.14).
+    /// - 503 Service Unavailable: the server has no memory for it now (§15.6.4).
+    /// - 400 Bad Request: everything else (§15.5.1).
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::DeclaredTooLarge { .. } | Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::OutOfMemory { .. } | Self::Budget { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::BAD_REQUEST,
+        }
+    }
+
+    /// Returns the bytes that had arrived and were kept, from the beginning of the body up to the
+    /// failure.
+    ///
+    /// They are fewer than [`received`](Self::received) if a frame went over a limit. There are
+    /// none after [`Collect::append_to`](crate::Collect::append_to), which leaves them in the
+    /// buffer of the caller.
+    pub fn partial(&self) -> &Partial {
+        match self {
+            Self::DeclaredTooLarge { .. } => &Partial::EMPTY,
+            Self::TooLarge { partial, .. }
+            | Self::Incomplete { partial, .. }
+            | Self::Longer { partial, .. }
+            | Self::OutOfMemory { partial, .. }
+            | Self::Budget { partial, .. }
+            | Self::Stalled { partial, .. }
+            | Self::InvalidUtf8 { partial, .. }
+            | Self::Body { partial, .. } => partial,
+            #[cfg(feature = "json")]
+            Self::InvalidJson { partial, .. } => partial,
+        }
+    }
+
+    /// Takes the bytes of [`partial`](Self::partial) out, as one buffer.
+    /// [`Partial::into_bytes`] says what happens if there is no memory for it.
     ///
     /// # Examples
     ///
@@ -236,6 +276,27 @@ impl<E> CollectError<E> {
     }
 }
 
+impl<E: Into<Box<dyn Error + Send + Sync>>> CollectError<E> {
+    /// Replaces the error of the body by a [`BodyError`] that holds it, whatever its type.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use presized::{BodyError, CollectError};
+    ///
+    /// type BoxError = Box<dyn std::error::Error + Send + Sync>;
+    ///
+    /// // `CollectError<BoxError>` is no `Error`, and `CollectError<BodyError>` is one.
+    /// fn convert(error: CollectError<BoxError>) -> CollectError<BodyError> {
+    ///     error.boxed()
+    /// }
+    /// # let _ = convert;
+    /// ```
+    pub fn boxed(self) -> CollectError<BodyError> {
+        self.map_body(BodyError::new)
+    }
+}
+
 impl<E> fmt::Display for CollectError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -255,29 +316,29 @@ impl<E> fmt::Display for CollectError<E> {
                 )
             }
             Self::OutOfMemory { requested, received, .. } => {
-                write!(f, "no memory for {requested} bytes of body: {received} bytes received")
+                write!(
+                    f,
+                    "allocation of {requested} bytes for a body failed: {received} bytes received"
+                )
             }
             Self::Budget { requested, budget, received, .. } => {
                 write!(
                     f,
-                    "budget of {budget} bytes has no room for {requested} bytes of body: \
+                    "memory budget of {budget} bytes has no room for {requested} bytes of a body: \
                      {received} bytes received"
                 )
             }
             Self::Stalled { frames, received, .. } => {
-                write!(
-                    f,
-                    "body makes no progress: {frames} empty frames in a row after {received} bytes"
-                )
+                write!(f, "body stalled: {frames} empty frames in a row after {received} bytes")
             }
             Self::InvalidUtf8 { valid_up_to, partial } => {
                 let received = partial.len();
-                write!(f, "body is not UTF-8 from byte {valid_up_to} of {received}")
+                write!(f, "body is not UTF-8: invalid byte at {valid_up_to} of {received} bytes")
             }
             #[cfg(feature = "json")]
             Self::InvalidJson { partial, .. } => {
                 let received = partial.len();
-                write!(f, "body is not the JSON that was asked for: {received} bytes received")
+                write!(f, "body is not JSON of the requested type: {received} bytes received")
             }
             Self::Body { declared: Some(declared), received, .. } => {
                 write!(f, "body failed: {received} of {declared} declared bytes received")
@@ -297,5 +358,26 @@ impl<E: Error + 'static> Error for CollectError<E> {
             Self::InvalidJson { source, .. } => Some(source),
             _ => None,
         }
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<CollectError<E>> for io::Error {
+    /// Wraps the error. If the error of the body is an [`io::Error`], its kind is kept.
+    fn from(error: CollectError<E>) -> Self {
+        let kind = match &error {
+            CollectError::DeclaredTooLarge { .. } | CollectError::TooLarge { .. } => {
+                io::ErrorKind::FileTooLarge
+            }
+            CollectError::Incomplete { .. } => io::ErrorKind::UnexpectedEof,
+            CollectError::OutOfMemory { .. } | CollectError::Budget { .. } => {
+                io::ErrorKind::OutOfMemory
+            }
+            CollectError::Body { source, .. } => {
+                let source: &(dyn Error + 'static) = source;
+                source.downcast_ref().map_or(io::ErrorKind::Other, io::Error::kind)
+            }
+            _ => io::ErrorKind::InvalidData,
+        };
+        Self::new(kind, error)
     }
 }

@@ -1,13 +1,13 @@
-//! The core on `http::Response`.
+//! Extension traits of `http::Response` and `http::Request`.
 
-use http::{Method, Response};
+use http::{Method, Request, Response};
 use http_body::Body;
 
-use crate::{Collect, Presized};
+use crate::{Collect, Presized, Reader};
 
-/// Reads the body of a response by what its head says.
+/// Reads the body of a response by its head.
 ///
-/// It is implemented by responses, and by nothing outside of this crate.
+/// This trait is sealed: only `http::Response` implements it.
 pub trait ResponseExt: sealed::Sealed + Sized {
     /// The body.
     type Body: Body;
@@ -15,11 +15,10 @@ pub trait ResponseExt: sealed::Sealed + Sized {
     /// The response with its body [`Presized`].
     type Presized;
 
-    /// Reads the body of a response to a `method` request, and at most `limit` bytes of
-    /// it, inclusive.
+    /// Reads the body of a response to a `method` request. `reader` is the limit in bytes,
+    /// inclusive, or a [`Reader`].
     ///
-    /// The length and whether trailers are announced come from the head, as by
-    /// [`Collect::of`]. Everything else is set on the [`Collect`] that is returned.
+    /// The head tells the length and whether trailers follow, as in [`Collect::of_response`].
     ///
     /// # Examples
     ///
@@ -31,18 +30,15 @@ pub trait ResponseExt: sealed::Sealed + Sized {
     /// use presized::ResponseExt;
     ///
     /// let response = Response::new(Full::<bytes::Bytes>::from("hello"));
-    /// let text = response.collect_presized(&Method::GET, 1024).string().await?;
+    /// let text = response.collect_presized(&Method::GET, 1024).text().await?;
     /// assert_eq!(text, "hello");
     /// # Ok(())
     /// # }
     /// ```
-    fn collect_presized(self, method: &Method, limit: u64) -> Collect<Self::Body>;
+    fn collect_presized(self, method: &Method, reader: impl Into<Reader>) -> Collect<Self::Body>;
 
-    /// The same response with a body that yields its whole content as one frame, for a
-    /// consumer that takes a response and collects its body itself.
-    ///
-    /// Where more is to be set than the limit, [`Collect::of`] and [`Collect::presized`] do
-    /// the same step by step.
+    /// Replaces the body by one that yields the whole content as one frame, for a consumer that
+    /// takes a response and collects its body itself.
     ///
     /// # Examples
     ///
@@ -51,43 +47,95 @@ pub trait ResponseExt: sealed::Sealed + Sized {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// use http::{Method, Response};
     /// use http_body_util::{BodyExt, Full};
-    /// use presized::{BufferPool, Collect, ResponseExt};
+    /// use presized::{BufferPool, Reader, ResponseExt};
     ///
-    /// # let pool = BufferPool::new(64 << 20);
-    /// # let response = Response::new(Full::<bytes::Bytes>::from("hello"));
-    /// let response = response.into_presized(&Method::GET, 1024);
-    /// # assert_eq!(response.into_body().collect().await?.to_bytes(), "hello");
-    ///
-    /// # let response = Response::new(Full::<bytes::Bytes>::from("hello"));
-    /// let (head, body) = response.into_parts();
-    /// let body = Collect::of(&Method::GET, &head, body, 1024).pool(&pool).presized();
-    /// let response = Response::from_parts(head, body);
-    /// # assert_eq!(response.into_body().collect().await?.to_bytes(), "hello");
+    /// let reader = Reader::new(1024).pool(&BufferPool::new(64 << 20));
+    /// let response = Response::new(Full::<bytes::Bytes>::from("hello"));
+    /// let response = response.into_presized(&Method::GET, reader);
+    /// assert_eq!(response.into_body().collect().await?.to_bytes(), "hello");
     /// # Ok(())
     /// # }
     /// ```
-    fn into_presized(self, method: &Method, limit: u64) -> Self::Presized;
+    fn into_presized(self, method: &Method, reader: impl Into<Reader>) -> Self::Presized;
 }
 
 impl<B: Body> ResponseExt for Response<B> {
     type Body = B;
     type Presized = Response<Presized<B>>;
 
-    fn collect_presized(self, method: &Method, limit: u64) -> Collect<B> {
+    fn collect_presized(self, method: &Method, reader: impl Into<Reader>) -> Collect<B> {
         let (head, body) = self.into_parts();
-        Collect::of(method, &head, body, limit)
+        Collect::of_response(method, &head, body, reader)
     }
 
-    fn into_presized(self, method: &Method, limit: u64) -> Response<Presized<B>> {
+    fn into_presized(self, method: &Method, reader: impl Into<Reader>) -> Self::Presized {
         let (head, body) = self.into_parts();
-        let body = Collect::of(method, &head, body, limit).presized();
+        let body = Collect::of_response(method, &head, body, reader).into_presized();
         Response::from_parts(head, body)
     }
 }
 
+/// Reads the body of a request by its head.
+///
+/// This trait is sealed: only `http::Request` implements it.
+pub trait RequestExt: sealed::Sealed + Sized {
+    /// The body.
+    type Body: Body;
+
+    /// The request with its body [`Presized`].
+    type Presized;
+
+    /// Reads the body of a request. `reader` is the limit in bytes, inclusive, or a [`Reader`].
+    ///
+    /// The head tells the length and whether trailers follow, as in [`Collect::of_request`]. A
+    /// declared length over the limit is refused before the body is polled. hyper sends
+    /// `100 Continue` at the first poll, so a client that waits for it sends no content then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use http::{Request, StatusCode};
+    /// use http_body_util::Full;
+    /// use presized::RequestExt;
+    ///
+    /// let request = Request::new(Full::<bytes::Bytes>::from("hello"));
+    /// assert_eq!(request.collect_presized(1024).await?, "hello");
+    ///
+    /// let request = Request::new(Full::<bytes::Bytes>::from("hello"));
+    /// let error = request.collect_presized(4).await.unwrap_err();
+    /// assert_eq!(error.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn collect_presized(self, reader: impl Into<Reader>) -> Collect<Self::Body>;
+
+    /// Replaces the body by one that yields the whole content as one frame, for a handler that
+    /// takes a request and collects its body itself.
+    fn into_presized(self, reader: impl Into<Reader>) -> Self::Presized;
+}
+
+impl<B: Body> RequestExt for Request<B> {
+    type Body = B;
+    type Presized = Request<Presized<B>>;
+
+    fn collect_presized(self, reader: impl Into<Reader>) -> Collect<B> {
+        let (head, body) = self.into_parts();
+        Collect::of_request(&head, body, reader)
+    }
+
+    fn into_presized(self, reader: impl Into<Reader>) -> Self::Presized {
+        let (head, body) = self.into_parts();
+        let body = Collect::of_request(&head, body, reader).into_presized();
+        Request::from_parts(head, body)
+    }
+}
+
 mod sealed {
-    // So that a method can be added without breaking anybody.
+    // A sealed trait can gain methods without a breaking release.
     pub trait Sealed {}
 
     impl<B> Sealed for http::Response<B> {}
+    impl<B> Sealed for http::Request<B> {}
 }

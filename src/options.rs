@@ -1,41 +1,25 @@
-//! How one body is to be read.
+//! The options of one read.
 
-use crate::reserve::Bounds;
-use crate::{BufferPool, ContentLength, LengthHistory, MemoryBudget, Mismatch};
+use crate::Reader;
+use crate::declared::Declared;
 
-/// What [`Collect`](crate::Collect) has been told.
+/// How one body is read.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    pub(crate) bounds: Bounds,
-    pub(crate) content_length: ContentLength,
-    /// The head says that there is no content, whatever size the body gives itself.
-    pub(crate) no_content: bool,
-    pub(crate) mismatch: Mismatch,
-    /// Trailers were announced, so a body without them is not whole.
-    pub(crate) trailers_announced: bool,
-    /// A layer below checks the content once it is complete, so an error after that counts.
-    pub(crate) checked_at_end: bool,
+    pub(crate) reader: Reader,
+    pub(crate) declared: Declared,
     pub(crate) target: Target,
-    /// The limit is where reading stops, and not an error.
+    /// Reading stops at the limit, and that is no error.
     pub(crate) prefix: bool,
-    pub(crate) reuse: Reuse,
 }
 
-/// Where content goes, as far as it makes a difference to the loop.
+/// Where content goes, as far as the loop has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// `Bytes`, which can be a frame of the body as it came, or memory of a pool.
+    /// `Bytes`: a frame of the body as it came, or memory from a pool.
     Bytes,
-    /// A buffer of its own.
+    /// A new buffer that belongs to the caller.
     Vec,
-    /// The caller's buffer, where what has arrived stays if reading fails.
+    /// A buffer of the caller. Bytes that have arrived stay in it if reading fails.
     Lent,
-}
-
-/// What bodies share.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Reuse {
-    pub(crate) pool: Option<BufferPool>,
-    pub(crate) budget: Option<MemoryBudget>,
-    pub(crate) history: Option<LengthHistory>,
 }

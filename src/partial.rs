@@ -1,4 +1,4 @@
-//! What a failed read leaves.
+//! The bytes that a failed read leaves.
 
 use std::fmt;
 
@@ -6,17 +6,19 @@ use bytes::Bytes;
 
 use crate::content::Content;
 
-/// What had arrived of a body when reading it failed.
+/// The bytes of a body that had arrived when reading it failed.
 ///
-/// It holds its memory, a buffer of a pool, and a share of a budget, where the body had these,
-/// until it is dropped. `Debug` shows how many bytes there are and never the bytes.
+/// It holds its memory, and with it a buffer of a pool and a share of a budget, until it is
+/// dropped. `Debug` shows the number of bytes, and never the bytes.
 #[derive(Default)]
 pub struct Partial(
-    // Boxed to keep the error, which every caller's `Result` has room for, small.
+    // Boxed, because every `Result` of a caller has room for the error.
     Option<Box<Content>>,
 );
 
 impl Partial {
+    pub(crate) const EMPTY: Self = Self(None);
+
     pub(crate) fn new(content: Content) -> Self {
         Self((content.len() > 0).then(|| Box::new(content)))
     }
@@ -32,20 +34,42 @@ impl Partial {
         Self::new(held)
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, |content| content.len())
     }
 
-    /// Whether nothing had arrived.
+    /// Returns whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes, in one buffer of their length.
+    /// Returns the bytes in order, without a copy. No chunk is empty.
     ///
-    /// A body of unknown length is in several blocks until here. Where there is no
-    /// memory to join them, the first block is returned.
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// use http_body_util::Full;
+    /// use presized::{ContentLength, Collect};
+    ///
+    /// let body = http_body_util::StreamBody::new(futures_util::stream::iter([Ok::<_, std::io::Error>(
+    ///     http_body::Frame::data(bytes::Bytes::from("hello")),
+    /// )]));
+    /// let error = Collect::new(body, 1024).content_length(9).await.unwrap_err();
+    /// let chunks: Vec<&[u8]> = error.partial().chunks().collect();
+    /// assert_eq!(chunks.concat(), b"hello");
+    /// # }
+    /// ```
+    pub fn chunks(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().flat_map(|content| content.chunks())
+    }
+
+    /// Returns the bytes in one buffer of their length.
+    ///
+    /// A body of unknown length is in several blocks until here. If there is no memory to join
+    /// them, the first block is returned.
     pub fn into_bytes(self) -> Bytes {
         self.0.map_or_else(Bytes::new, |content| content.into_partial_bytes())
     }

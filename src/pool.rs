@@ -47,7 +47,7 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///     #         Ok::<_, std::convert::Infallible>(http_body::Frame::data(bytes::Bytes::from(data)))
 ///     #     }),
 ///     # ));
-///     let content = Collect::new(body, 64 << 20).content_length(Some(6 << 20)).pool(&pool).bytes().await?;
+///     let content = Collect::new(body, Reader::new(64 << 20).pool(&pool)).content_length(Some(6 << 20)).bytes().await?;
 ///     assert_eq!(content.len(), 6 << 20);
 /// }
 /// assert_eq!((pool.stats().misses, pool.stats().hits), (1, 1));
@@ -68,17 +68,17 @@ pub struct PoolStats {
     /// Buffers that had to be allocated.
     pub misses: u64,
     /// Buffers in the pool.
-    pub idle: usize,
+    pub idle: u64,
     /// Bytes in those.
-    pub idle_bytes: usize,
+    pub idle_bytes: u64,
     /// Buffers that are with a body or its content, and will return.
-    pub outstanding: usize,
+    pub outstanding: u64,
     /// Bytes in those.
-    pub outstanding_bytes: usize,
+    pub outstanding_bytes: u64,
 }
 
 struct Shared {
-    max_idle_bytes: usize,
+    max_idle_bytes: u64,
     max_age: Duration,
     state: Mutex<State>,
 }
@@ -96,12 +96,12 @@ struct State {
 impl BufferPool {
     /// A pool that keeps at most `max_idle_bytes` bytes that are not in use, each for a
     /// minute at most. 0 keeps nothing.
-    pub fn new(max_idle_bytes: usize) -> Self {
+    pub fn new(max_idle_bytes: u64) -> Self {
         Self::with_max_age(max_idle_bytes, MAX_AGE_DEFAULT)
     }
 
     /// The same with another maximum age for idle buffers.
-    pub fn with_max_age(max_idle_bytes: usize, max_age: Duration) -> Self {
+    pub fn with_max_age(max_idle_bytes: u64, max_age: Duration) -> Self {
         let shared = Shared { max_idle_bytes, max_age, state: Mutex::new(State::default()) };
         Self { shared: Arc::new(shared) }
     }
@@ -157,9 +157,9 @@ impl BufferPool {
         let now = Instant::now();
         let mut state = self.lock();
         state.stats.outstanding -= 1;
-        state.stats.outstanding_bytes -= buffer.capacity();
+        state.stats.outstanding_bytes -= buffer.capacity() as u64;
         let mut gone = state.expire(now, self.shared.max_age);
-        match self.shared.max_idle_bytes.checked_sub(buffer.capacity()) {
+        match self.shared.max_idle_bytes.checked_sub(buffer.capacity() as u64) {
             None => gone.push(buffer),
             Some(room) => {
                 while state.stats.idle_bytes > room {
@@ -194,7 +194,7 @@ impl State {
         let (number, capacity) = (self.next, buffer.capacity());
         self.next += 1;
         self.stats.idle += 1;
-        self.stats.idle_bytes += capacity;
+        self.stats.idle_bytes += capacity as u64;
         self.ages.insert(number, (now, capacity));
         self.idle.entry(capacity).or_default().push_back((number, buffer));
     }
@@ -221,12 +221,12 @@ impl State {
             self.idle.remove(&capacity);
         }
         self.stats.idle -= 1;
-        self.stats.idle_bytes -= capacity;
+        self.stats.idle_bytes -= capacity as u64;
     }
 
     fn lend(&mut self, capacity: usize) {
         self.stats.outstanding += 1;
-        self.stats.outstanding_bytes += capacity;
+        self.stats.outstanding_bytes += capacity as u64;
     }
 
     /// Takes out what has been idle for too long, to be freed without the lock.

@@ -1,4 +1,4 @@
-//! A body that has one data frame: the whole content of another.
+//! A body with one data frame: the whole content of another body.
 
 use std::fmt;
 use std::mem;
@@ -11,18 +11,18 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::collector::{Collector, Finished};
 use crate::options::Options;
-use crate::{Collect, CollectError, Collected, Progress};
+use crate::{Collect, CollectError, Collected, Progress, Reader};
 
 /// A body that yields the whole content of `B` as one data frame, then its trailers.
 ///
-/// Whatever collects it next finds one contiguous buffer and copies nothing. Options
-/// are set on [`Collect`], which [`Collect::presized`] turns into this.
+/// A consumer that collects this body finds one contiguous buffer and copies nothing.
+/// [`Collect::into_presized`] makes it with all options.
 ///
-/// Once polled it reads `B` to the end before it yields anything, and drops it then.
+/// Once polled, it reads `B` to its end before it yields anything, and then drops `B`.
 ///
 /// # Errors
 ///
-/// A [`CollectError`] takes the place of the data, and is the last thing it yields.
+/// A [`CollectError`] in place of the data. It is the last item.
 ///
 /// # Cancel safety
 ///
@@ -52,13 +52,12 @@ enum State<B: Body, F> {
 }
 
 struct Reading<B: Body, F> {
-    // Boxed because a pinned field takes either `unsafe` or one more dependency. It is
-    // a small allocation for any `B`, where a bound would shut out bodies that are not
-    // `Unpin`.
+    // Boxed, because a pinned field needs either unsafe code or one more dependency, and a bound
+    // would exclude bodies that are not `Unpin`.
     body: Pin<Box<B>>,
     collector: Box<Collector<B::Data>>,
     on_progress: F,
-    /// What the body said of its size before it was read: all of it is still to be yielded.
+    /// The size hint before the body was read. All of the content is still to be yielded.
     hint: Option<SizeHint>,
 }
 
@@ -70,9 +69,9 @@ impl<B: Body, F: FnMut(Progress)> Reading<B, F> {
 }
 
 impl<B: Body> Presized<B> {
-    /// The content of `body`, of which at most `limit` bytes are taken, inclusive.
-    pub fn new(body: B, limit: u64) -> Self {
-        Collect::new(body, limit).presized()
+    /// Reads `body` when polled. `reader` is the limit in bytes, inclusive, or a [`Reader`].
+    pub fn new(body: B, reader: impl Into<Reader>) -> Self {
+        Collect::new(body, reader).into_presized()
     }
 }
 
@@ -97,7 +96,7 @@ where
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let state = &mut self.get_mut().state;
-        // A panic while reading leaves nothing to go on with.
+        // After a panic while reading there is nothing to continue with.
         let nothing = State::Read { content: None, trailers: None };
         let (content, trailers) = match mem::replace(state, nothing) {
             State::Read { content, trailers } => (content, trailers),
@@ -106,7 +105,7 @@ where
                     *state = State::Reading(reading);
                     return Poll::Pending;
                 };
-                // The body goes before anybody can look at the outcome.
+                // The body is dropped before the caller sees the result.
                 drop(reading);
                 let collected = Collected::from(result?);
                 let content = Some(collected.content).filter(|content| !content.is_empty());
@@ -137,7 +136,7 @@ where
     }
 }
 
-// `B` is pinned in a box and `F` is never pinned.
+// `B` is pinned in a box, and `F` is never pinned.
 impl<B: Body, F> Unpin for Presized<B, F> {}
 
 impl<B: Body, F> fmt::Debug for Presized<B, F> {

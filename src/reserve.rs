@@ -127,11 +127,6 @@ pub(crate) fn is_slack(len: usize, capacity: usize) -> bool {
     capacity - len > len / 4
 }
 
-/// Saturates, which leaves it to the allocator to refuse what cannot be had.
-pub(crate) fn eager_bound(eager: usize) -> u64 {
-    u64::try_from(eager).unwrap_or(u64::MAX)
-}
-
 fn to_usize(bytes: u64) -> Result<usize, u64> {
     usize::try_from(bytes).map_err(|_| bytes)
 }
@@ -147,7 +142,7 @@ const HAND_OVER_FROM: usize = 32 << 10;
 /// Reserved at once on the word of a peer, unless the caller says otherwise.
 /// 16 MiB holds every buffered Lambda answer, and is what .NET settled on
 /// (dotnet/runtime#109642).
-pub(crate) const EAGER_DEFAULT: usize = 16 << 20;
+pub(crate) const EAGER_DEFAULT: u64 = 16 << 20;
 
 /// Bytes of memory that one received byte earns. At four, a body of 64 MiB reaches
 /// its exact length in one step from the default eager bound, so that the two

@@ -75,11 +75,11 @@ impl BufferPool {
 }
 
 impl PooledWriter {
-    /// Takes at most this many bytes, inclusive, and with those that were written before.
+    /// Sets the limit in bytes, inclusive. Bytes that were written before count.
     #[must_use]
-    pub fn limit(mut self, bytes: usize) -> Self {
-        self.limit = bytes;
-        self.end = self.block.capacity().min(bytes);
+    pub fn limit(mut self, bytes: u64) -> Self {
+        self.limit = usize::try_from(bytes).unwrap_or(usize::MAX);
+        self.end = self.block.capacity().min(self.limit);
         self
     }
 

@@ -11,7 +11,7 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use presized::{
     BufferPool, Collect, CollectError, ContentLength, LengthHistory, MemoryBudget, Mismatch,
-    collect_presized,
+    Reader, collect_presized,
 };
 use presized_support::drive::{drive, poll_once};
 use presized_support::ledger::{Ledger, Mark, Spent};
@@ -125,17 +125,17 @@ fn every_form_of_a_known_length_is_one_allocation() {
         Spent { allocations: 1, large: 1, bytes: len as u64, peak: len as u64, kept: len as i64 };
     let (vec, spent) = count(read().vec());
     assert_eq!((vec.unwrap().capacity(), spent), (len, one));
-    let (string, spent) = count(read().string());
+    let (string, spent) = count(read().text());
     assert_eq!((string.unwrap().capacity(), spent), (len, one));
     let (collected, spent) = count(read().collected());
     let stats = collected.unwrap().stats;
     assert_eq!((stats.reservations, stats.peak, spent), (1, len as u64, one));
     let mut buffer = Vec::new();
-    let (stats, spent) = count(read().into_buf(&mut buffer));
+    let (stats, spent) = count(read().append_to(&mut buffer));
     assert_eq!((stats.unwrap().reservations, spent), (1, one));
     // The second body finds the room of the first.
     buffer.clear();
-    let (stats, spent) = count(read().into_buf(&mut buffer));
+    let (stats, spent) = count(read().append_to(&mut buffer));
     assert_eq!((stats.unwrap().reservations, spent), (0, Spent::default()));
 }
 
@@ -145,7 +145,11 @@ fn presized_body_costs_its_box_and_one_allocation() {
     let len = 6 * MIB;
     let body = body(len, 16 * KIB);
     let (collected, spent) = count(async {
-        Collect::new(body, u64::MAX).content_length(Some(len as u64)).presized().collect().await
+        Collect::new(body, u64::MAX)
+            .content_length(Some(len as u64))
+            .into_presized()
+            .collect()
+            .await
     });
     assert_eq!(collected.unwrap().to_bytes(), PATTERN[..len]);
     assert_eq!(spent.large, 1);
@@ -271,7 +275,11 @@ fn above_the_eager_bound_memory_goes_straight_to_the_length() {
     let len = 64 * MIB;
     let read = |eager: usize| {
         let body = body(len, 400 * KIB);
-        count(Collect::new(body, u64::MAX).content_length(Some(len as u64)).eager(eager).bytes())
+        count(
+            Collect::new(body, Reader::new(u64::MAX).eager(eager))
+                .content_length(Some(len as u64))
+                .bytes(),
+        )
     };
     let (content, spent) = read(16 * MIB);
     assert_eq!(content.unwrap().len(), len);
@@ -320,9 +328,8 @@ fn no_result_keeps_more_than_a_quarter_of_slack() {
         ] {
             for frame in [1, 7, 8 * KIB].into_iter().filter(|frame| len / frame < 20_000) {
                 let read = || {
-                    Collect::new(body(len, frame), u64::MAX)
+                    Collect::new(body(len, frame), Reader::new(u64::MAX).mismatch(Mismatch::Allow))
                         .content_length(declared)
-                        .mismatch(Mismatch::Allow)
                 };
                 let (vec, spent) = count(read().vec());
                 let vec = vec.unwrap();
@@ -475,7 +482,7 @@ proptest! {
             let watched = Watched {
                 frames: frames.clone(), next: 0, received: 0, start: Mark::now(), limit, eager: eager as u64,
             };
-            drive(Collect::new(watched, limit).content_length(content_length).eager(eager).mismatch(mismatch).bytes())
+            drive(Collect::new(watched, Reader::new(limit).eager(eager).mismatch(mismatch)).content_length(content_length).bytes())
         });
         let oracle = drive(body(total, 8192).collect()).unwrap().to_bytes();
         let cut = oracle.len().min(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -575,7 +582,8 @@ fn warm_pool_reads_without_a_large_allocation() {
         for declared in [Some(len as u64), None] {
             let history = LengthHistory::new();
             let read = || {
-                let collect = Collect::new(body(len, 64 * KIB - 1), u64::MAX).eager(72 * MIB);
+                let collect =
+                    Collect::new(body(len, 64 * KIB - 1), Reader::new(u64::MAX).eager(72 * MIB));
                 collect.content_length(declared).pool(&pool).history(&history).bytes()
             };
             // The first learns the length, and the second fills the pool with it.
@@ -595,7 +603,8 @@ fn settled_history_peaks_at_the_body_and_a_quarter() {
     let _alone = alone();
     let history = LengthHistory::new();
     let len = 6 * MIB;
-    let read = || Collect::new(body(len, 16 * KIB), u64::MAX).history(&history).bytes();
+    let read =
+        || Collect::new(body(len, 16 * KIB), Reader::new(u64::MAX).history(&history)).bytes();
     let (_, spent) = count(read());
     assert!(spent.peak as f64 <= 2.05 * len as f64, "{spent:?}");
     let (content, spent) = count(read());
@@ -617,7 +626,8 @@ fn budget_bounds_what_the_allocator_counts() {
         .map(|index| {
             let len = (index * 97_001) % (1200 * KIB) + 1;
             let body = Frames { pauses: true, ..body(len, 16 * KIB) };
-            let mut collect = Collect::new(body, 1250 << 10).eager(64 * KIB).budget(&budget);
+            let mut collect =
+                Collect::new(body, Reader::new(1250 << 10).eager(64 * KIB).budget(&budget));
             if index % 3 == 0 {
                 collect = collect.eager(2 * MIB).content_length(Some(len as u64));
             }

@@ -11,7 +11,8 @@ use http::{HeaderMap, HeaderValue, Method, Response};
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Full, StreamBody};
 use presized::{
-    Collect, CollectError, ContentLength, Mismatch, Presized, Progress, ResponseExt, payload,
+    Collect, CollectError, ContentLength, Mismatch, Presized, Progress, Reader, ResponseExt,
+    payload,
 };
 use presized_support::drive::poll_once;
 use presized_support::mock::{Mock, MockError, Step};
@@ -39,13 +40,13 @@ async fn every_form_has_the_same_bytes() {
         let read = || Collect::new(hello_with_trailers(), 5).content_length(declared);
         assert_eq!(read().bytes().await.unwrap(), "hello");
         assert_eq!(read().vec().await.unwrap(), b"hello");
-        assert_eq!(read().string().await.unwrap(), "hello");
+        assert_eq!(read().text().await.unwrap(), "hello");
         assert_eq!(read().prefix().await.unwrap().content, "hello");
-        assert_eq!(read().presized().collect().await.unwrap().to_bytes(), "hello");
+        assert_eq!(read().into_presized().collect().await.unwrap().to_bytes(), "hello");
         let collected = read().collected().await.unwrap();
         assert_eq!((collected.content, collected.trailers), ("hello".into(), Some(trailers())));
         let mut buffer = b"oh ".to_vec();
-        let stats = read().into_buf(&mut buffer).await.unwrap();
+        let stats = read().append_to(&mut buffer).await.unwrap();
         assert_eq!((buffer.as_slice(), stats.received), (&b"oh hello"[..], 5));
     }
 }
@@ -79,13 +80,12 @@ async fn progress_is_told_after_every_frame_with_content() {
 
 #[tokio::test]
 async fn text_is_validated() {
-    let error =
-        Collect::new(Mock::of([&b"gr\xc3"[..], b"\xbc\xff"]), 10).string().await.unwrap_err();
+    let error = Collect::new(Mock::of([&b"gr\xc3"[..], b"\xbc\xff"]), 10).text().await.unwrap_err();
     assert!(matches!(error, CollectError::InvalidUtf8 { valid_up_to: 4, .. }), "{error}");
     assert_eq!(error.received(), 5);
     assert_eq!(&error.into_partial()[..], b"gr\xc3\xbc\xff");
     // A character may be cut by a frame.
-    let text = Collect::new(Mock::of([&b"gr\xc3"[..], b"\xbc"]), 10).string().await.unwrap();
+    let text = Collect::new(Mock::of([&b"gr\xc3"[..], b"\xbc"]), 10).text().await.unwrap();
     assert_eq!(text, "grü");
 }
 
@@ -160,7 +160,7 @@ async fn failure_of_a_long_unknown_body_keeps_it_in_one_piece() {
 #[tokio::test]
 async fn failure_leaves_what_had_arrived_in_the_callers_buffer() {
     let mut buffer = b"before ".to_vec();
-    let error = Collect::new(reset_after("abcde"), 10).into_buf(&mut buffer).await.unwrap_err();
+    let error = Collect::new(reset_after("abcde"), 10).append_to(&mut buffer).await.unwrap_err();
     assert_eq!(buffer, b"before abcde");
     assert_eq!(error.received(), 5);
     assert_eq!(error.into_partial(), "");
@@ -169,7 +169,7 @@ async fn failure_leaves_what_had_arrived_in_the_callers_buffer() {
 #[tokio::test]
 async fn too_large_leaves_the_first_bytes_in_the_callers_buffer() {
     let mut buffer = b"before ".to_vec();
-    Collect::new(Mock::of(["hel", "lo, world"]), 5).into_buf(&mut buffer).await.unwrap_err();
+    Collect::new(Mock::of(["hel", "lo, world"]), 5).append_to(&mut buffer).await.unwrap_err();
     assert_eq!(buffer, b"before hello");
 }
 
@@ -184,7 +184,7 @@ fn cancelling_leaves_what_had_arrived_in_the_callers_buffer() {
         ]);
         let mut buffer = b"before ".to_vec();
         {
-            let mut read = pin!(Collect::new(body, u64::MAX).into_buf(&mut buffer));
+            let mut read = pin!(Collect::new(body, u64::MAX).append_to(&mut buffer));
             assert!(poll_once(read.as_mut()).is_pending());
         }
         assert_eq!(buffer, [b"before ".to_vec(), arrived.clone(), arrived].concat());
@@ -195,7 +195,7 @@ fn cancelling_leaves_what_had_arrived_in_the_callers_buffer() {
 async fn long_unknown_body_goes_behind_what_was_in_the_buffer() {
     let frames: Vec<_> = (0..100).map(|i| vec![i; 10_000]).collect();
     let mut buffer = b"before ".to_vec();
-    let stats = Collect::new(Mock::of(&frames), u64::MAX).into_buf(&mut buffer).await.unwrap();
+    let stats = Collect::new(Mock::of(&frames), u64::MAX).append_to(&mut buffer).await.unwrap();
     assert_eq!(stats.received, 1_000_000);
     assert_eq!(buffer, [&b"before "[..], &frames.concat()].concat());
 }
@@ -333,8 +333,8 @@ fn futures_are_send_where_the_body_is() {
     fn send<T: Send>(_: &T) {}
     let mut buffer = Vec::new();
     send(&presized::collect_presized(Mock::default(), None, 0));
-    send(&Collect::new(Mock::default(), 0).string());
-    send(&Collect::new(Mock::default(), 0).into_buf(&mut buffer));
+    send(&Collect::new(Mock::default(), 0).text());
+    send(&Collect::new(Mock::default(), 0).append_to(&mut buffer));
     send(&Presized::new(Mock::default(), 0));
     send(&payload::text(Response::new(Mock::default()), 0));
 }
@@ -398,7 +398,7 @@ fn shared_parts_are_send_and_sync() {
     shared::<presized::BufferPool>();
     shared::<presized::LengthHistory>();
     shared::<presized::MemoryBudget>();
-    shared::<payload::Reader>();
+    shared::<Reader>();
     shared::<presized::Collected>();
     shared::<CollectError<std::io::Error>>();
 }
@@ -462,7 +462,7 @@ fn presized_is_not_at_its_end_before_it_has_yielded() {
 fn presized_that_panicked_yields_nothing_else() {
     let collect = Collect::new(Mock::of(["abc", "def"]), 10)
         .on_progress(|progress| assert!(progress.received > 3, "a bug of the caller's"));
-    let mut body = collect.presized();
+    let mut body = collect.into_presized();
     let poll = std::panic::AssertUnwindSafe(|| poll_once(pin!(body.frame())).is_ready());
     assert!(std::panic::catch_unwind(poll).is_err());
     assert!(body.is_end_stream());

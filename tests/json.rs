@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use presized::{BufferPool, Collect, CollectError};
+use presized::{BufferPool, Collect, CollectError, Reader};
 use presized_support::mock::{Mock, MockError};
 use serde::Deserialize;
 
@@ -115,10 +115,12 @@ async fn limit_and_pool_are_those_of_every_form() {
         let (head, tail) = content.split_at(20_000);
         Mock::of([head, tail])
     };
-    let error = Collect::new(frames(), 50_001).pool(&pool).json::<String>().await.unwrap_err();
+    let error =
+        Collect::new(frames(), Reader::new(50_001).pool(&pool)).json::<String>().await.unwrap_err();
     assert!(error.is_too_large());
     drop(error);
-    let value: String = Collect::new(frames(), 50_002).pool(&pool).json().await.unwrap();
+    let value: String =
+        Collect::new(frames(), Reader::new(50_002).pool(&pool)).json().await.unwrap();
     assert_eq!((value.len(), pool.stats().outstanding), (50_000, 0));
 }
 

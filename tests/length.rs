@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response};
-use presized::{Collect, CollectError, ContentLength, Mismatch, ResponseExt, collect_presized};
+use presized::{
+    Collect, CollectError, ContentLength, Mismatch, Reader, ResponseExt, collect_presized,
+};
 use presized_support::mock::{Mock, Step};
 
 fn response(fields: &[(&'static str, &'static [u8])], body: Mock) -> Response<Mock> {
@@ -27,8 +29,7 @@ async fn signed_number_is_no_length() {
 async fn empty_value_is_not_zero() {
     let response = response(&[("content-length", b"")], Mock::of(["abc"]));
     let read = response
-        .collect_presized(&Method::GET, 10)
-        .mismatch(Mismatch::Reject)
+        .collect_presized(&Method::GET, Reader::new(10).mismatch(Mismatch::Reject))
         .bytes()
         .await
         .unwrap();
@@ -55,7 +56,10 @@ async fn transfer_encoding_overrides_the_length() {
     let fields: &[(&str, &[u8])] = &[("content-length", b"3"), ("transfer-encoding", b"chunked")];
     for mismatch in [Mismatch::RejectShorter, Mismatch::Reject, Mismatch::Allow] {
         let response = response(fields, Mock::of(["hello"]));
-        let read = response.collect_presized(&Method::GET, 10).mismatch(mismatch).collected().await;
+        let read = response
+            .collect_presized(&Method::GET, Reader::new(10).mismatch(mismatch))
+            .collected()
+            .await;
         let read = read.unwrap();
         assert_eq!(read.content, "hello");
         assert_eq!(read.stats.content_length, ContentLength::Unknown);
@@ -87,12 +91,12 @@ async fn statuses_without_content_are_empty() {
 
 #[tokio::test]
 async fn size_hint_outranks_the_header() {
-    let read = Collect::new(Mock::of(["hello"]).exact(5), 10)
-        .content_length(Some(3))
-        .mismatch(Mismatch::Reject)
-        .collected()
-        .await
-        .unwrap();
+    let read =
+        Collect::new(Mock::of(["hello"]).exact(5), Reader::new(10).mismatch(Mismatch::Reject))
+            .content_length(Some(3))
+            .collected()
+            .await
+            .unwrap();
     assert_eq!(read.stats.content_length, ContentLength::Exact(5));
 
     let error = Collect::new(Mock::of(["hello"]).exact(7), 10)
@@ -107,7 +111,10 @@ async fn size_hint_outranks_the_header() {
 async fn lower_bound_is_a_hint() {
     for lower in [1, 5, 9] {
         let body = Mock::of(["hello"]).hint(lower, None);
-        let read = Collect::new(body, 10).mismatch(Mismatch::Reject).collected().await.unwrap();
+        let read = Collect::new(body, Reader::new(10).mismatch(Mismatch::Reject))
+            .collected()
+            .await
+            .unwrap();
         assert_eq!(read.content, "hello");
         assert_eq!(read.stats.content_length, ContentLength::Hint(lower));
     }
@@ -140,9 +147,8 @@ async fn one_byte_short_of_a_mebibyte_is_incomplete() {
 #[tokio::test]
 async fn mismatch_decides_what_a_shorter_body_is() {
     let read = |mismatch| {
-        Collect::new(Mock::of(["12345"]), 100)
+        Collect::new(Mock::of(["12345"]), Reader::new(100).mismatch(mismatch))
             .content_length(Some(10))
-            .mismatch(mismatch)
             .collected()
     };
     let allowed = read(Mismatch::Allow).await.unwrap();
@@ -157,9 +163,8 @@ async fn mismatch_decides_what_a_shorter_body_is() {
 #[tokio::test]
 async fn mismatch_decides_what_a_longer_body_is() {
     let read = |mismatch| {
-        Collect::new(Mock::of(["1", "1111"]), 100)
+        Collect::new(Mock::of(["1", "1111"]), Reader::new(100).mismatch(mismatch))
             .content_length(Some(1))
-            .mismatch(mismatch)
             .collected()
     };
     for mismatch in [Mismatch::RejectShorter, Mismatch::Allow] {
@@ -182,8 +187,7 @@ async fn longer_body_stops_at_the_limit() {
 async fn coded_length_is_not_held_against_the_decoded_body() {
     let coded = |body, limit, coding| {
         response(&[("content-length", b"3"), ("content-encoding", coding)], body)
-            .collect_presized(&Method::GET, limit)
-            .mismatch(Mismatch::Reject)
+            .collect_presized(&Method::GET, Reader::new(limit).mismatch(Mismatch::Reject))
             .collected()
     };
     let thirty_five = || Mock::of(["0123456789"; 3].into_iter().chain(["01234"]));

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
 use http_body_util::StreamBody;
-use presized::{Collect, CollectError, ContentLength, Mismatch, collect_presized};
+use presized::{Collect, CollectError, ContentLength, Mismatch, Reader, collect_presized};
 use presized_support::drive::poll_once;
 use presized_support::mock::{Mock, Step, Unpolled};
 
@@ -63,9 +63,8 @@ async fn declared_over_the_limit_is_refused_before_the_first_poll() {
     ];
     for (hint, length) in table {
         for mismatch in [Mismatch::RejectShorter, Mismatch::Reject, Mismatch::Allow] {
-            let error = Collect::new(Unpolled(hint), 10_000_000)
+            let error = Collect::new(Unpolled(hint), Reader::new(10_000_000).mismatch(mismatch))
                 .content_length(length)
-                .mismatch(mismatch)
                 .bytes()
                 .await
                 .unwrap_err();
@@ -91,9 +90,8 @@ async fn largest_numbers_neither_panic_nor_abort() {
         [u64::MAX, u64::MAX - 1, 1 << 63, i64::MAX as u64, 1 << 62, 9_000_000_000_000_000_000]
     {
         for eager in [0, 1, 16 << 20] {
-            let error = Collect::new(Mock::of(["hello"]), u64::MAX)
+            let error = Collect::new(Mock::of(["hello"]), Reader::new(u64::MAX).eager(eager))
                 .content_length(Some(declared))
-                .eager(eager)
                 .bytes()
                 .await
                 .unwrap_err();
@@ -111,9 +109,8 @@ async fn largest_numbers_neither_panic_nor_abort() {
 #[tokio::test]
 async fn unbounded_trust_is_refused_by_the_allocator_and_not_by_an_abort() {
     for declared in [u64::MAX, 1 << 63, i64::MAX as u64] {
-        let error = Collect::new(Mock::of(["hello"]), u64::MAX)
+        let error = Collect::new(Mock::of(["hello"]), Reader::new(u64::MAX).eager(usize::MAX))
             .content_length(Some(declared))
-            .eager(usize::MAX)
             .bytes()
             .await
             .unwrap_err();

@@ -10,7 +10,7 @@ use http::{Method, Request};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use presized::{BufferPool, Collect, LengthHistory, MemoryBudget, ResponseExt};
+use presized::{BufferPool, Collect, LengthHistory, MemoryBudget, Reader, ResponseExt};
 use presized_support::client::Client;
 use presized_support::ledger::{Ledger, Mark};
 use presized_support::pattern;
@@ -86,7 +86,9 @@ async fn read_all(half_stall: bool) {
             if budget.in_use() + LENGTH > BUDGET {
                 waited.fetch_add(1, SeqCst);
             }
-            let read = response.collect_presized(&Method::GET, LENGTH).budget(&budget).bytes();
+            let read = response
+                .collect_presized(&Method::GET, Reader::new(LENGTH).budget(&budget))
+                .bytes();
             if stalls {
                 // Who stalls is for a timeout to find out, and gives its share back then.
                 assert!(timeout(Duration::from_secs(1), read).await.is_err());
@@ -132,7 +134,7 @@ fn warm_pool_over_loopback_has_no_page_fault_and_no_large_allocation() {
         let mut client = Client::connect(server.endpoint()).await.unwrap();
         let read = async |client: &mut Client| {
             let response = client.get(&known(LENGTH)).await.unwrap();
-            let read = response.collect_presized(&Method::GET, LENGTH).pool(&pool);
+            let read = response.collect_presized(&Method::GET, Reader::new(LENGTH).pool(&pool));
             let content = read.bytes().await.unwrap();
             assert!(pattern::is_whole(&content, LENGTH));
         };
@@ -175,7 +177,9 @@ fn pooled_body_survives_a_consumer_that_collects() {
         let mut client = Client::connect(server.endpoint()).await.unwrap();
         for _ in 0..3 {
             let response = client.get(&known(LENGTH)).await.unwrap();
-            let body = response.collect_presized(&Method::GET, LENGTH).pool(&pool).presized();
+            let body = response
+                .collect_presized(&Method::GET, Reader::new(LENGTH).pool(&pool))
+                .into_presized();
             let content: Bytes = body.collect().await.unwrap().to_bytes();
             assert!(pattern::is_whole(&content, LENGTH));
         }
@@ -229,7 +233,9 @@ fn memory_of_chunked_bodies_is_what_the_readme_says() {
             let mark = Mark::now();
             let mut client = Client::connect(server.endpoint()).await.unwrap();
             let response = client.get(&unknown(LENGTH)).await.unwrap();
-            let read = response.collect_presized(&Method::GET, LENGTH).history(&history).bytes();
+            let read = response
+                .collect_presized(&Method::GET, Reader::new(LENGTH).history(&history))
+                .bytes();
             assert!(pattern::is_whole(&read.await.unwrap(), LENGTH));
             let peak = mark.spent().peak * 100 / LENGTH;
             client.close().await;

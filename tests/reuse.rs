@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, Response};
 use presized::{
-    BufferPool, Collect, CollectError, ContentLength, LengthHistory, MemoryBudget, ResponseExt,
-    payload,
+    BufferPool, Collect, CollectError, ContentLength, LengthHistory, MemoryBudget, Reader,
+    ResponseExt, payload,
 };
 use presized_support::drive::{drive, poll_once};
 use presized_support::mock::{Mock, MockError, Step};
@@ -49,7 +49,9 @@ fn buffer_returns_on_error_and_on_cancel() {
     let pool = BufferPool::new(64 * MIB);
     let read = |tail| {
         let steps = [Step::Data(Bytes::from(vec![b'x'; MIB])), tail];
-        Collect::new(Mock::new(steps), u64::MAX).content_length(Some(6 << 20)).pool(&pool).bytes()
+        Collect::new(Mock::new(steps), Reader::new(u64::MAX).pool(&pool))
+            .content_length(Some(6 << 20))
+            .bytes()
     };
     let error = drive(read(Step::Fail("reset"))).unwrap_err();
     assert_eq!(pool.stats().outstanding, 1);
@@ -67,9 +69,8 @@ fn buffer_returns_on_error_and_on_cancel() {
 #[test]
 fn buffer_returns_when_the_reader_panics() {
     let pool = BufferPool::new(64 * MIB);
-    let collect = Collect::new(body(6 * MIB), u64::MAX)
+    let collect = Collect::new(body(6 * MIB), Reader::new(u64::MAX).pool(&pool))
         .content_length(Some(6 << 20))
-        .pool(&pool)
         .on_progress(|progress| assert!(progress.received < 100_000, "a bug of the caller's"));
     let panicked =
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drive(collect.bytes())));
@@ -82,7 +83,8 @@ fn buffer_returns_when_the_reader_panics() {
 fn partial_content_is_in_the_pool_again_after_it_is_dropped() {
     let pool = BufferPool::new(64 * MIB);
     let steps = [Step::Data(Bytes::from(vec![b'x'; 5 * MIB])), Step::Data("yz".into())];
-    let read = Collect::new(Mock::new(steps), u64::MAX).content_length(Some(6 << 20)).pool(&pool);
+    let read = Collect::new(Mock::new(steps), Reader::new(u64::MAX).pool(&pool))
+        .content_length(Some(6 << 20));
     let partial = drive(read.bytes()).unwrap_err().into_partial();
     assert_eq!(partial.len(), 5 * MIB + 2);
     drop(partial);
@@ -106,7 +108,8 @@ fn class_is_clamped_to_the_limit() {
     let pool = BufferPool::new(64 * MIB);
     let len = 6 * MIB + 1;
     for _ in 0..2 {
-        let read = Collect::new(body(len), len as u64).content_length(Some(len as u64)).pool(&pool);
+        let read = Collect::new(body(len), Reader::new(len as u64).pool(&pool))
+            .content_length(Some(len as u64));
         assert_eq!(drive(read.bytes()).unwrap().len(), len);
         assert_eq!(pool.stats().idle_bytes, len);
     }
@@ -160,10 +163,12 @@ fn buffers_dropped_in_any_order_return() {
 #[test]
 fn what_the_caller_keeps_is_not_taken_from_the_pool() {
     let pool = BufferPool::new(64 * MIB);
-    let read = || Collect::new(body(MIB), u64::MAX).content_length(Some(MIB as u64)).pool(&pool);
+    let read = || {
+        Collect::new(body(MIB), Reader::new(u64::MAX).pool(&pool)).content_length(Some(MIB as u64))
+    };
     drive(read().vec()).unwrap();
-    drive(read().string()).unwrap();
-    drive(read().into_buf(&mut Vec::new())).unwrap();
+    drive(read().text()).unwrap();
+    drive(read().append_to(&mut Vec::new())).unwrap();
     assert_eq!(pool.stats().misses, 0);
 }
 
@@ -171,7 +176,8 @@ fn what_the_caller_keeps_is_not_taken_from_the_pool() {
 fn unknown_length_is_read_into_pooled_memory_too() {
     let pool = BufferPool::new(64 * MIB);
     for _ in 0..2 {
-        let content = drive(Collect::new(body(6 * MIB), u64::MAX).pool(&pool).bytes()).unwrap();
+        let content =
+            drive(Collect::new(body(6 * MIB), Reader::new(u64::MAX).pool(&pool)).bytes()).unwrap();
         assert_eq!(content, vec![b'x'; 6 * MIB]);
     }
     let stats = pool.stats();
@@ -185,9 +191,8 @@ fn old_content_is_never_seen() {
     let read = |first: Bytes, second: Bytes| {
         let steps = [Step::Data(first), Step::Data(second)];
         drive(
-            Collect::new(Mock::new(steps), u64::MAX)
+            Collect::new(Mock::new(steps), Reader::new(u64::MAX).pool(&pool))
                 .content_length(Some(MIB as u64 + 1))
-                .pool(&pool)
                 .bytes(),
         )
     };
@@ -201,8 +206,9 @@ fn old_content_is_never_seen() {
 #[test]
 fn settled_history_makes_an_unknown_length_one_reservation() {
     let history = LengthHistory::new();
-    let read =
-        |len| drive(Collect::new(body(len), u64::MAX).history(&history).collected()).unwrap();
+    let read = |len| {
+        drive(Collect::new(body(len), Reader::new(u64::MAX).history(&history)).collected()).unwrap()
+    };
     let first = read(6 * MIB);
     assert!(first.stats.reservations > 10, "{:?}", first.stats);
     for len in [6 * MIB, 6 * MIB + 1000, 6 * MIB - 1000] {
@@ -223,20 +229,22 @@ fn history_never_passes_a_bound_and_is_never_an_error() {
         [(u64::MAX, MIB, 100, MIB), (MIB as u64, 16 * MIB, 100, MIB), (u64::MAX, 0, 8, 8)]
     {
         let history = history.clone();
-        let read = Collect::new(body(len), limit).eager(eager).history(&history).collected();
+        let read =
+            Collect::new(body(len), Reader::new(limit).eager(eager).history(&history)).collected();
         let read = drive(read).unwrap();
         assert_eq!(read.content.len(), len);
         // The copy that the slack costs is beside it for a moment.
         assert!(read.stats.peak <= (peak + len) as u64, "{:?}", read.stats);
     }
-    let error = drive(Collect::new(body(6), 5).history(&history).bytes()).unwrap_err();
+    let error = drive(Collect::new(body(6), Reader::new(5).history(&history)).bytes()).unwrap_err();
     assert!(matches!(error, CollectError::TooLarge { limit: 5, received: 6, .. }), "{error}");
 }
 
 #[test]
 fn history_learns_only_from_whole_bodies_without_a_length() {
     let history = LengthHistory::new();
-    let read = |steps: Vec<Step>| Collect::new(Mock::new(steps), 100).history(&history);
+    let read =
+        |steps: Vec<Step>| Collect::new(Mock::new(steps), Reader::new(100).history(&history));
     drive(read(vec![Step::Data("hello".into())]).content_length(Some(5)).bytes()).unwrap();
     drive(read(vec![Step::Data("hello".into()), Step::Fail("reset")]).bytes()).unwrap_err();
     assert_eq!(history.expected(), None);
@@ -248,7 +256,8 @@ fn history_learns_only_from_whole_bodies_without_a_length() {
 fn budget_is_held_until_the_content_is_dropped() {
     let budget = MemoryBudget::new(10 << 20);
     let read = |len: usize| {
-        Collect::new(body(len), 10 << 20).content_length(Some(len as u64)).budget(&budget)
+        Collect::new(body(len), Reader::new(10 << 20).budget(&budget))
+            .content_length(Some(len as u64))
     };
     let content = drive(read(6 * MIB).bytes()).unwrap();
     assert_eq!(budget.in_use(), 6 << 20);
@@ -266,7 +275,9 @@ fn budget_is_held_until_the_content_is_dropped() {
 fn fail_fast_does_not_wait() {
     let budget = MemoryBudget::new(10 << 20);
     let read = |budget: &MemoryBudget| {
-        Collect::new(body(6 * MIB), 10 << 20).content_length(Some(6 << 20)).budget(budget).bytes()
+        Collect::new(body(6 * MIB), Reader::new(10 << 20).budget(budget))
+            .content_length(Some(6 << 20))
+            .bytes()
     };
     let content = drive(read(&budget)).unwrap();
     let error = drive(read(&budget.fail_fast())).unwrap_err();
@@ -286,7 +297,8 @@ fn limit_above_the_budget_is_an_error_at_once() {
     let budget = MemoryBudget::new(10);
     for declared in [None, Some(5)] {
         let body = Mock::new([Step::Hang]);
-        let read = Collect::new(body, 11).content_length(declared).budget(&budget).bytes();
+        let read =
+            Collect::new(body, Reader::new(11).budget(&budget)).content_length(declared).bytes();
         let error = drive(read).unwrap_err();
         assert!(
             matches!(error, CollectError::Budget { requested: 11, budget: 10, received: 0, .. }),
@@ -295,7 +307,9 @@ fn limit_above_the_budget_is_an_error_at_once() {
     }
     assert!(
         drive(
-            Collect::new(Mock::of(["hello"]), 10).content_length(Some(5)).budget(&budget).bytes()
+            Collect::new(Mock::of(["hello"]), Reader::new(10).budget(&budget))
+                .content_length(Some(5))
+                .bytes()
         )
         .is_ok()
     );
@@ -304,8 +318,12 @@ fn limit_above_the_budget_is_an_error_at_once() {
 #[test]
 fn budget_of_nothing_reads_nothing() {
     let budget = MemoryBudget::new(0);
-    assert_eq!(drive(Collect::new(Mock::default(), 0).budget(&budget).bytes()).unwrap(), "");
-    let error = drive(Collect::new(Mock::of(["x"]), 1).budget(&budget).bytes()).unwrap_err();
+    assert_eq!(
+        drive(Collect::new(Mock::default(), Reader::new(0).budget(&budget)).bytes()).unwrap(),
+        ""
+    );
+    let error =
+        drive(Collect::new(Mock::of(["x"]), Reader::new(1).budget(&budget)).bytes()).unwrap_err();
     assert!(matches!(error, CollectError::Budget { budget: 0, .. }), "{error}");
 }
 
@@ -313,20 +331,26 @@ fn budget_of_nothing_reads_nothing() {
 fn body_that_never_fits_fails_instead_of_waiting() {
     // Blocks and the whole that they are joined in are twice the body.
     let budget = MemoryBudget::new(MIB as u64);
-    let error = drive(Collect::new(body(MIB), MIB as u64).budget(&budget).bytes()).unwrap_err();
+    let error = drive(Collect::new(body(MIB), Reader::new(MIB as u64).budget(&budget)).bytes())
+        .unwrap_err();
     assert!(matches!(error, CollectError::Budget { .. }), "{error}");
     assert!(!error.into_partial().is_empty());
     assert_eq!(budget.in_use(), 0);
-    assert!(drive(Collect::new(body(MIB / 3), MIB as u64).budget(&budget).bytes()).is_ok());
+    assert!(
+        drive(Collect::new(body(MIB / 3), Reader::new(MIB as u64).budget(&budget)).bytes()).is_ok()
+    );
 }
 
 #[test]
 fn body_over_the_limit_is_refused_without_waiting_for_room() {
     let budget = MemoryBudget::new(10);
     let full = drive(
-        Collect::new(Mock::of(["12345678"]), 10).content_length(Some(8)).budget(&budget).bytes(),
+        Collect::new(Mock::of(["12345678"]), Reader::new(10).budget(&budget))
+            .content_length(Some(8))
+            .bytes(),
     );
-    let mut refused = pin!(Collect::new(Mock::of(["hello world"]), 5).budget(&budget).bytes());
+    let mut refused =
+        pin!(Collect::new(Mock::of(["hello world"]), Reader::new(5).budget(&budget)).bytes());
     let Poll::Ready(Err(error)) = poll_once(refused.as_mut()) else { panic!("waits") };
     assert!(matches!(error, CollectError::TooLarge { limit: 5, received: 11, .. }), "{error}");
     assert_eq!(error.into_partial(), "");
@@ -339,7 +363,7 @@ fn waiting_is_in_order() {
     let budget = MemoryBudget::new(10);
     let read = |len: usize| {
         let body = Mock::of([vec![b'x'; len]]);
-        Collect::new(body, 10).content_length(Some(len as u64)).budget(&budget).bytes()
+        Collect::new(body, Reader::new(10).budget(&budget)).content_length(Some(len as u64)).bytes()
     };
     let first = drive(read(8)).unwrap();
     let mut large = pin!(read(9));
@@ -362,7 +386,7 @@ fn cancelled_wait_leaves_no_trace() {
     let budget = MemoryBudget::new(10);
     let read = |len: usize| {
         let body = Mock::of([vec![b'x'; len]]);
-        Collect::new(body, 10).content_length(Some(len as u64)).budget(&budget).bytes()
+        Collect::new(body, Reader::new(10).budget(&budget)).content_length(Some(len as u64)).bytes()
     };
     let first = drive(read(8)).unwrap();
     let mut cancelled = Box::pin(read(9));
@@ -380,7 +404,7 @@ fn payloads_and_responses_use_what_they_are_given() {
     let pool = BufferPool::new(64 * MIB);
     let budget = MemoryBudget::new(64 << 20);
     let history = LengthHistory::new();
-    let reader = payload::Reader::new().pool(&pool).budget(&budget).history(&history);
+    let reader = Reader::new().pool(&pool).budget(&budget).history(&history);
     let blob = drive(reader.blob(Response::new(body(6 * MIB)), 16 << 20)).unwrap();
     assert_eq!((blob.len(), history.expected()), (6 * MIB, Some(6_684_672)));
     assert_eq!((pool.stats().outstanding, budget.in_use()), (1, 6 << 20));
@@ -388,7 +412,8 @@ fn payloads_and_responses_use_what_they_are_given() {
     let text = drive(reader.text(Response::new(body(6 * MIB)), 16 << 20)).unwrap();
     assert_eq!((text.len(), pool.stats().outstanding, budget.in_use()), (6 * MIB, 0, 0));
     let response = Response::new(body(6 * MIB));
-    let presized = response.collect_presized(&Method::GET, 64 << 20).pool(&pool).presized();
+    let presized =
+        response.collect_presized(&Method::GET, Reader::new(64 << 20).pool(&pool)).into_presized();
     let collected = drive(http_body_util::BodyExt::collect(presized)).unwrap().to_bytes();
     assert_eq!((collected.len(), pool.stats().outstanding), (6 * MIB, 1));
 }
@@ -399,13 +424,16 @@ fn guess_is_not_waited_for_and_is_no_error() {
     history.observe(8 << 20);
     let budget = MemoryBudget::new(40 << 20);
     let full = drive(
-        Collect::new(body(16 * MIB), 16 << 20)
+        Collect::new(body(16 * MIB), Reader::new(16 << 20).budget(&budget))
             .content_length(Some(16 << 20))
-            .budget(&budget)
             .bytes(),
     );
     let read = |budget: &MemoryBudget| {
-        Collect::new(Mock::of(["abc", "def"]), 9 << 20).history(&history).budget(budget).bytes()
+        Collect::new(
+            Mock::of(["abc", "def"]),
+            Reader::new(9 << 20).history(&history).budget(budget),
+        )
+        .bytes()
     };
     let other = Collect::new(body(16 * MIB), 16 << 20).content_length(Some(16 << 20));
     let other = drive(other.budget(&budget).bytes());
@@ -420,7 +448,8 @@ fn guess_is_not_waited_for_and_is_no_error() {
 fn exact_length_that_never_fits_is_refused_before_the_first_poll() {
     let budget = MemoryBudget::new(100);
     // Sixty bytes in a block, and beside it the hundred that they are copied to.
-    let read = Collect::new(Mock::new([Step::Hang]), 100).content_length(Some(100)).eager(60);
+    let read =
+        Collect::new(Mock::new([Step::Hang]), Reader::new(100).eager(60)).content_length(Some(100));
     let error = drive(read.budget(&budget).bytes()).unwrap_err();
     assert!(matches!(error, CollectError::Budget { budget: 100, received: 0, .. }), "{error}");
 }
@@ -445,7 +474,8 @@ fn large_frame_is_handed_over_whatever_is_guessed() {
     let frame = Bytes::from(vec![b'x'; MIB]);
     for _ in 0..3 {
         let body = Mock::new([Step::Data(frame.clone())]);
-        let content = drive(Collect::new(body, u64::MAX).history(&history).bytes()).unwrap();
+        let content =
+            drive(Collect::new(body, Reader::new(u64::MAX).history(&history)).bytes()).unwrap();
         assert_eq!(content.as_ptr(), frame.as_ptr());
     }
 }
@@ -464,7 +494,7 @@ fn waker_that_owns_a_share_may_be_dropped_at_any_time() {
     let budget = MemoryBudget::new(10);
     let read = |len: usize| {
         let body = Mock::of([vec![b'x'; len]]);
-        Collect::new(body, 10).content_length(Some(len as u64)).budget(&budget).bytes()
+        Collect::new(body, Reader::new(10).budget(&budget)).content_length(Some(len as u64)).bytes()
     };
     for drops_the_future in [true, false] {
         let share = drive(read(8)).unwrap();
@@ -495,7 +525,7 @@ fn two_thousand_waiting_bodies_are_given_up_one_by_one() {
             Step::Data(Bytes::from(vec![b'x'; 60_000])),
             Step::Hang,
         ];
-        Box::pin(Collect::new(Mock::new(steps), 100 << 20).budget(&budget).bytes())
+        Box::pin(Collect::new(Mock::new(steps), Reader::new(100 << 20).budget(&budget)).bytes())
     };
     let mut reads: Vec<_> = (0..2000).map(|_| read()).collect();
     for _ in 0..2 {
@@ -551,7 +581,8 @@ fn growing_bodies_under_a_tight_budget_all_finish() {
                 if fails {
                     steps.push(Step::Fail("reset"));
                 }
-                let mut collect = Collect::new(Mock::new(steps), 200_000).budget(&budget);
+                let mut collect =
+                    Collect::new(Mock::new(steps), Reader::new(200_000).budget(&budget));
                 match random.below(4) {
                     0 => collect = collect.content_length(Some(len as u64)),
                     1 => {

@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use presized::{CollectError, ContentLength, Mismatch, ResponseExt};
+use presized::{CollectError, ContentLength, Mismatch, Reader, ResponseExt};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
@@ -93,7 +93,7 @@ async fn chunks_are_read_where_a_length_stands_beside_them() {
         b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
     )
     .await;
-    let read = response.collect_presized(&Method::GET, 10).mismatch(Mismatch::Reject);
+    let read = response.collect_presized(&Method::GET, Reader::new(10).mismatch(Mismatch::Reject));
     let read = timeout(PATIENCE, read.collected()).await.unwrap().unwrap();
     assert_eq!(read.content, "hello");
     assert_eq!(read.stats.content_length, ContentLength::Unknown);
@@ -190,7 +190,7 @@ async fn silent_server_is_left_by_the_callers_timeout() {
     let client = client();
     let response = client.request(request(&Method::GET, address, "/")).await.unwrap();
     let mut arrived = Vec::new();
-    let read = response.collect_presized(&Method::GET, 10).into_buf(&mut arrived);
+    let read = response.collect_presized(&Method::GET, 10).append_to(&mut arrived);
     assert!(timeout(Duration::from_millis(50), read).await.is_err());
     assert_eq!(arrived, b"12345");
     // Dropped with the future, the connection closes and is not waited for.

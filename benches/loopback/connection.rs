@@ -89,7 +89,7 @@ impl Connection {
                         let mut buffer = std::mem::take(&mut self.buffer);
                         buffer.clear();
                         let presized = response.collect_presized(&Method::GET, LIMIT);
-                        presized.into_buf(&mut buffer).await?;
+                        presized.append_to(&mut buffer).await?;
                         Content::Vec(buffer)
                     }
                     _ => {

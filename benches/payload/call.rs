@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use presized::BufferPool;
-use presized::payload::Reader;
+use presized::Reader;
 use presized_support::drive::drive;
 use presized_support::frames::Frames;
 

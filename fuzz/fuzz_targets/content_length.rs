@@ -30,7 +30,7 @@ fuzz_target!(|input: &[u8]| {
         (&Method::CONNECT, 200..=299) => ContentLength::Unknown,
         _ => expected,
     };
-    let found = ContentLength::of(&method, &head);
+    let found = ContentLength::of_response(&method, &head);
     assert_eq!(found, expected);
     let value = match found {
         ContentLength::Exact(number) | ContentLength::Hint(number) => Some(number),

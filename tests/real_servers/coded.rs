@@ -69,7 +69,7 @@ async fn a_compressed_file_has_the_length_of_the_coded_form() {
             // The same file for a client that takes no gzip.
             let response = connection.send(&Method::GET, path, &[]).await;
             assert_eq!(field(&response, CONTENT_ENCODING), None);
-            let plain = response.collect_presized(&Method::GET, MIB).string().await.unwrap();
+            let plain = response.collect_presized(&Method::GET, MIB).text().await.unwrap();
             assert_eq!(plain, text(), "{version:?}");
         }
     })

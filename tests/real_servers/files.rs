@@ -40,14 +40,14 @@ async fn every_form_gives_the_file() {
         for version in VERSIONS {
             let mut connection = nginx.connect(version).await;
             let collect = connection.get("/text.txt").await.collect_presized(&Method::GET, MIB);
-            assert_eq!(collect.string().await.unwrap(), text());
+            assert_eq!(collect.text().await.unwrap(), text());
 
             let collect = connection.get("/text.txt").await.collect_presized(&Method::GET, MIB);
             assert_eq!(collect.vec().await.unwrap(), text().as_bytes());
 
             let collect = connection.get("/text.txt").await.collect_presized(&Method::GET, MIB);
             let mut buffer = b"before ".to_vec();
-            collect.into_buf(&mut buffer).await.unwrap();
+            collect.append_to(&mut buffer).await.unwrap();
             assert_eq!(buffer, format!("before {}", text()).as_bytes());
 
             let response = connection.get("/text.txt").await;

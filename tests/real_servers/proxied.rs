@@ -3,7 +3,7 @@
 
 use http::header::CONTENT_LENGTH;
 use http::{Method, StatusCode};
-use presized::{CollectError, ContentLength, Mismatch, ResponseExt};
+use presized::{CollectError, ContentLength, Mismatch, Reader, ResponseExt};
 use presized_support::pattern::is_whole;
 use presized_support::server::Server;
 
@@ -64,7 +64,8 @@ async fn content_that_is_cut_short_is_an_error_with_what_had_arrived() {
         for (version, path) in VERSIONS.into_iter().flat_map(|v| PATHS.map(|path| (v, path))) {
             for mismatch in [Mismatch::RejectShorter, Mismatch::Reject, Mismatch::Allow] {
                 let response = nginx.connect(version).await.get(path).await;
-                let collect = response.collect_presized(&Method::GET, MIB).mismatch(mismatch);
+                let collect =
+                    response.collect_presized(&Method::GET, Reader::new(MIB).mismatch(mismatch));
                 let error = collect.bytes().await.unwrap_err();
                 // The transport notices before the collector has to, so that it is an
                 // error even where a shorter body is allowed.
@@ -121,7 +122,7 @@ async fn an_upstream_that_does_not_answer_is_an_error_page() {
             let response = nginx.connect(version).await.get("/buffered").await;
             assert_eq!(response.status(), StatusCode::BAD_GATEWAY);
             let collect = response.collect_presized(&Method::GET, 1000);
-            assert!(collect.string().await.unwrap().contains("502 Bad Gateway"), "{version:?}");
+            assert!(collect.text().await.unwrap().contains("502 Bad Gateway"), "{version:?}");
         }
     })
     .await;

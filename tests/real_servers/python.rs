@@ -61,7 +61,7 @@ async fn a_listing_is_text() {
     let Some(python) = start() else { return };
     within_time(async {
         let response = connect(&python).await.get("/").await;
-        let listing = response.collect_presized(&Method::GET, 10_000).string().await.unwrap();
+        let listing = response.collect_presized(&Method::GET, 10_000).text().await.unwrap();
         assert!(listing.contains(r#"<a href="file">file</a>"#), "{listing}");
     })
     .await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use aws_sdk_lambda::Client;
 use presized::BufferPool;
-use presized::aws_sdk::Interceptor;
+use presized_aws_sdk::Interceptor;
 use presized_peers::server::PAYLOAD;
 use presized_peers::{api, child, server};
 use presized_support::client::Error;

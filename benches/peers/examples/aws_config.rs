@@ -6,7 +6,7 @@
 use std::error::Error;
 
 use aws_config::BehaviorVersion;
-use presized::lambda::invoke::Client;
+use presized_lambda_invoke::Client;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {

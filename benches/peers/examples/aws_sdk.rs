@@ -8,7 +8,7 @@ use aws_config::BehaviorVersion;
 use aws_sdk_lambda::primitives::Blob;
 use aws_sdk_lambda::{Client, config};
 use presized::BufferPool;
-use presized::aws_sdk::{self, Interceptor};
+use presized_aws_sdk::{self, Interceptor};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let payload = arguments.next().unwrap_or_default();
 
     let shared = aws_config::load_defaults(BehaviorVersion::latest()).await;
-    let interceptor = Interceptor::new(limit).pool(&BufferPool::new(64 << 20));
+    let interceptor = Interceptor::new(Reader::new(limit).pool(&BufferPool::new(64 << 20)));
     let config = config::Builder::from(&shared).interceptor(interceptor).build();
     let client = Client::from_conf(config);
 

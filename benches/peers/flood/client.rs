@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use presized::lambda::invoke::Client;
+use presized_lambda_invoke::Client;
 use presized_peers::{api, child};
 use presized_support::client::Error;
 use presized_support::ledger::Ledger;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use presized::lambda::invoke::{self, ErrorKind};
+use presized_lambda_invoke::{self, ErrorKind};
 use presized_support::ledger::Ledger;
 use presized_support::meter::Resident;
 use presized_support::table::median;

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use bytes::Bytes;
 use presized::BufferPool;
-use presized::lambda::invoke;
+use presized_lambda_invoke;
 use presized_peers::api;
 use presized_peers::server::{self, PAYLOAD};
 use presized_support::client::Error;

@@ -5,7 +5,7 @@ use std::thread;
 
 use bytes::Bytes;
 use lambda_runtime::{LambdaEvent, service_fn};
-use presized::lambda::runtime::{Context, ErrorReport, json, raw, run};
+use presized_lambda_runtime::{Context, ErrorReport, json, raw, run};
 use presized_peers::child;
 use presized_support::client::Error;
 use presized_support::ledger::{Ledger, Mark};

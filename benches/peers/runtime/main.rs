@@ -16,7 +16,7 @@ mod steady;
 use std::time::Duration;
 
 use presized::BufferPool;
-use presized::lambda::emulator::{Emulator, Function};
+use presized_lambda_emulator::{Emulator, Function};
 use presized_peers::child;
 use presized_support::bars::is_trial;
 use presized_support::client::Error;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use http_body_util::Full;
 use presized::BufferPool;
-use presized::lambda::emulator::Emulator;
+use presized_lambda_emulator::Emulator;
 use presized_peers::caller::Caller;
 use presized_peers::child;
 use presized_support::client::Error;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 
 use bytes::Bytes;
-use presized::lambda::runtime::{Answer, Context, ErrorReport, Handler, Runtime};
+use presized_lambda_runtime::{Answer, Context, ErrorReport, Handler, Runtime};
 use presized::{BufferPool, LengthHistory};
 use presized_peers::child;
 use presized_support::client::Error;

@@ -22,7 +22,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use presized::BufferPool;
-use presized::lambda::emulator::{Emulator, Function};
+use presized_lambda_emulator::{Emulator, Function};
 use presized_peers::child;
 use presized_support::client::Error;
 use presized_support::pattern;

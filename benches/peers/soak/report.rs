@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use presized::lambda::emulator::Stats;
+use presized_lambda_emulator::Stats;
 use presized_support::bars::Bars;
 use presized_support::table::{self, median};
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use aws_sdk_lambda::config::{BehaviorVersion, Builder, Credentials, Region};
-use presized::lambda::invoke;
+use presized_lambda_invoke;
 
 /// The client of the SDK: what it does by default, with keys and an address.
 pub fn sdk(server: SocketAddr) -> aws_sdk_lambda::Client {

@@ -61,7 +61,7 @@ where
         self.sender.ready().await?;
         let response = self.sender.send_request(request.body(event)?).await?;
         let (head, body) = response.into_parts();
-        let payload = Collect::new(body, ANSWER_MAX).pool(&self.pool).bytes().await?;
+        let payload = Collect::new(body, Reader::new(ANSWER_MAX).pool(&self.pool)).bytes().await?;
         if !head.status.is_success() {
             let text = String::from_utf8_lossy(&payload);
             return Err(format!("{} from the Invoke API: {text}", head.status).into());

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::Body;
-use presized::{Collect, CollectError, CollectStats, Presized, Progress};
+use presized::{Collect, CollectError, CollectStats, Presized, Progress, Reader};
 
 use crate::body::{Broken, Log, ScriptBody};
 use crate::case::{Form, Script};
@@ -53,9 +53,8 @@ pub fn read(script: &Script) -> Outcome {
     }
     let run = Run { log: &log, wakes: Wakes::new() };
 
-    let mut collect = Collect::new(ScriptBody::new(script, &log), script.limit)
+    let mut collect = Collect::new(ScriptBody::new(script, &log), Reader::new(script.limit).mismatch(script.mismatch))
         .content_length(script.content_length)
-        .mismatch(script.mismatch)
         .trailers_announced(script.trailers_announced)
         .on_progress(|seen| progress.push(seen));
     if let Some(eager) = script.eager {
@@ -66,18 +65,18 @@ pub fn read(script: &Script) -> Outcome {
     let (result, spent) = match script.form {
         Form::Bytes => run.run(collect.bytes(), |bytes| (bytes, Extra::default())),
         Form::Vec => run.run(collect.vec(), from_vec),
-        Form::String => run.run(collect.string(), |string| from_vec(string.into_bytes())),
+        Form::String => run.run(collect.text(), |string| from_vec(string.into_bytes())),
         Form::Collected => run.run(collect.collected(), |collected| {
             let (trailers, stats) = (Some(collected.trailers), Some(collected.stats));
             (collected.content, Extra { trailers, stats, ..Extra::default() })
         }),
-        Form::IntoBuf { .. } => run.run(collect.into_buf(&mut buffer), |stats| {
+        Form::IntoBuf { .. } => run.run(collect.append_to(&mut buffer), |stats| {
             (Bytes::new(), Extra { stats: Some(stats), ..Extra::default() })
         }),
         Form::Prefix => run.run(collect.prefix(), |prefix| {
             (prefix.content, Extra { truncated: prefix.truncated, ..Extra::default() })
         }),
-        Form::Presized => run.run(frames(collect.presized(), &log), |(content, trailers)| {
+        Form::Presized => run.run(frames(collect.into_presized(), &log), |(content, trailers)| {
             (content, Extra { trailers: Some(trailers), ..Extra::default() })
         }),
     };

@@ -13,7 +13,7 @@ const SIZE: usize = POOLED_FROM;
 #[test]
 fn every_buffer_returns_once() {
     loom::model(|| {
-        let pool = BufferPool::new(2 * SIZE);
+        let pool = BufferPool::new(2 * SIZE as u64);
         let threads: Vec<_> = (0..2)
             .map(|_| {
                 let pool = pool.clone();
@@ -33,21 +33,21 @@ fn every_buffer_returns_once() {
         assert_eq!(stats.hits + stats.misses, 4);
         assert_eq!((stats.outstanding, stats.outstanding_bytes), (0, 0));
         assert_eq!(stats.idle as u64, stats.misses);
-        assert_eq!(stats.idle_bytes, stats.idle * SIZE);
+        assert_eq!(stats.idle_bytes, stats.idle * SIZE as u64);
     });
 }
 
 #[test]
 fn idle_bytes_never_pass_their_bound() {
     loom::model(|| {
-        let pool = BufferPool::new(SIZE);
+        let pool = BufferPool::new(SIZE as u64);
         let [first, second] = [0, 1].map(|_| pool.take(SIZE..=SIZE).unwrap());
         let returns = thread::spawn({
             let pool = pool.clone();
             move || pool.put(first)
         });
         pool.put(second);
-        assert!(pool.stats().idle_bytes <= SIZE);
+        assert!(pool.stats().idle_bytes <= SIZE as u64);
         returns.join().unwrap();
         assert_eq!((pool.stats().idle, pool.stats().outstanding), (1, 0));
     });
@@ -56,7 +56,7 @@ fn idle_bytes_never_pass_their_bound() {
 #[test]
 fn one_idle_buffer_goes_to_one_of_two() {
     loom::model(|| {
-        let pool = BufferPool::with_max_age(4 * SIZE, Duration::from_secs(3600));
+        let pool = BufferPool::with_max_age(4 * SIZE as u64, Duration::from_secs(3600));
         pool.put(pool.take(SIZE..=SIZE).unwrap());
         let addresses = Arc::new(AtomicUsize::new(0));
         let take = |pool: BufferPool, sum: Arc<AtomicUsize>| {

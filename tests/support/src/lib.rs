@@ -14,6 +14,8 @@ pub mod meter;
 pub mod mock;
 pub mod pattern;
 pub mod process;
+#[cfg(unix)]
+pub mod rie;
 pub mod scripted;
 pub mod server;
 pub mod sources;

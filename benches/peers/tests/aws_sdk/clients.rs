@@ -6,7 +6,7 @@ use std::time::Duration;
 use aws_sdk_lambda::config::{
     BehaviorVersion, Credentials, Region, StalledStreamProtectionConfig, retry::RetryConfig,
 };
-use presized::aws_sdk::Interceptor;
+use presized_aws_sdk::Interceptor;
 
 /// What tests set.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use presized::aws_sdk::{Error, Interceptor};
+use presized_aws_sdk::{Error, Interceptor};
 use presized::{CollectError, MemoryBudget};
 use presized_support::scripted::{Reply, Scripted};
 
@@ -64,7 +64,7 @@ async fn error_is_taken_out_with_what_had_arrived() {
 async fn full_budget_is_no_reason_to_ask_again() {
     let server = Scripted::start(|_, _| Reply::response("200 OK", &[], "hello"));
     let budget = MemoryBudget::new(5);
-    let interceptor = Interceptor::new(6).budget(&budget.fail_fast());
+    let interceptor = Interceptor::new(Reader::new(6).budget(&budget.fail_fast()));
     let error = source(&schemas(server.address(), interceptor)).send().await.unwrap_err();
     let error = read_error(&error).unwrap();
     assert!(matches!(error, CollectError::Budget { requested: 6, budget: 5, .. }), "{error:?}");

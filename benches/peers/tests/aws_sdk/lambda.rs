@@ -9,9 +9,9 @@ use aws_sdk_lambda::config::{ConfigBag, Intercept, RuntimeComponents};
 use aws_sdk_lambda::error::BoxError;
 use aws_sdk_lambda::primitives::Blob;
 use aws_sdk_lambda::types::InvokeWithResponseStreamResponseEvent::{InvokeComplete, PayloadChunk};
-use presized::aws_sdk::Interceptor;
-use presized::lambda::emulator::{Emulator, Function};
-use presized::lambda::runtime::{Context, ErrorReport, raw};
+use presized_aws_sdk::Interceptor;
+use presized_lambda_emulator::{Emulator, Function};
+use presized_lambda_runtime::{Context, ErrorReport, raw};
 use presized_support::scripted::{Reply, Scripted};
 
 use crate::clients::lambda;

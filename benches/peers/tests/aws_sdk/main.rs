@@ -13,7 +13,7 @@ use std::future::Future;
 use std::iter;
 use std::time::Duration;
 
-use presized::aws_sdk;
+use presized_aws_sdk;
 use presized_support::ledger::Ledger;
 use presized_support::scripted::Reply;
 use tokio::time::timeout;

@@ -2,7 +2,7 @@
 
 use aws_sdk_schemas::primitives::Blob;
 use presized::BufferPool;
-use presized::aws_sdk::Interceptor;
+use presized_aws_sdk::Interceptor;
 use presized_support::ledger::{Ledger, Mark, Spent};
 use presized_support::scripted::{Reply, Scripted};
 
@@ -23,7 +23,7 @@ fn answer_takes_one_buffer_beside_the_output() {
 #[test]
 fn answer_takes_no_buffer_from_a_warm_pool() {
     let pool = BufferPool::new(16 << 20);
-    let spent = call_once(Interceptor::new(LENGTH).pool(&pool));
+    let spent = call_once(Interceptor::new(Reader::new(LENGTH).pool(&pool)));
     assert!(spent.bytes < LENGTH + BESIDE, "{spent:?}");
     assert!(spent.peak < LENGTH + BESIDE, "{spent:?}");
 }

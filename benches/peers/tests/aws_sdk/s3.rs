@@ -2,7 +2,7 @@
 
 use aws_sdk_s3::error::ProvideErrorMetadata;
 use presized::CollectError;
-use presized::aws_sdk::Interceptor;
+use presized_aws_sdk::Interceptor;
 use presized_support::scripted::{Reply, Scripted};
 
 use crate::clients::s3;

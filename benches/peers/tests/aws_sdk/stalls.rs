@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use presized::aws_sdk::Interceptor;
+use presized_aws_sdk::Interceptor;
 use presized::{BufferPool, Collect, MemoryBudget};
 use presized_support::scripted::{Reply, Scripted};
 
@@ -54,10 +54,10 @@ async fn answer_that_waits_for_its_share_of_a_budget_is_no_stalled_stream() {
     let budget = MemoryBudget::new(8);
     let pool = BufferPool::new(0);
     let body = http_body_util::Full::<Bytes>::from("in use!");
-    let held = Collect::new(body, 8).budget(&budget).pool(&pool).bytes().await.unwrap();
+    let held = Collect::new(body, Reader::new(8).budget(&budget).pool(&pool)).bytes().await.unwrap();
     assert!(budget.in_use() > 3);
 
-    let interceptor = Interceptor::new(8).budget(&budget);
+    let interceptor = Interceptor::new(Reader::new(8).budget(&budget));
     let settings = Settings { grace: GRACE, ..interceptor.into() };
     let client = schemas(server.address(), settings);
     let call = tokio::spawn(source(&client).send());

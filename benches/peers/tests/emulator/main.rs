@@ -7,7 +7,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use presized::lambda::emulator::Emulator;
+use presized_lambda_emulator::Emulator;
 use tokio::time::timeout;
 
 fn sdk_of(emulator: &Emulator) -> aws_sdk_lambda::Client {

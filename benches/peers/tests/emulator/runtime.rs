@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use futures_util::future::join_all;
-use presized::lambda::emulator::{Emulator, Function};
-use presized::lambda::invoke::Client;
+use presized_lambda_emulator::{Emulator, Function};
+use presized_lambda_invoke::Client;
 use presized_support::process::example;
 
 use crate::{ANSWER_MAX, PATIENCE, within_time};

@@ -7,8 +7,8 @@ use aws_sdk_lambda::types::InvokeWithResponseStreamResponseEvent::{InvokeComplet
 use aws_sdk_lambda::types::{InvocationType, InvokeWithResponseStreamCompleteEvent, LogType};
 use bytes::Bytes;
 use futures_util::stream;
-use presized::lambda::emulator::{Emulator, Function};
-use presized::lambda::runtime::{Answer, Context, ErrorReport, raw};
+use presized_lambda_emulator::{Emulator, Function};
+use presized_lambda_runtime::{Answer, Context, ErrorReport, raw};
 
 use crate::{PATIENCE, sdk_of, within_time};
 

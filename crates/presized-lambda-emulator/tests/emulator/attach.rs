@@ -1,0 +1,81 @@
+use std::io;
+
+use bytes::Bytes;
+use futures_util::stream;
+use presized_lambda_emulator::Function;
+use presized_lambda_invoke::ErrorKind;
+use presized_lambda_runtime::{Context, raw, streaming};
+use tokio::task::JoinSet;
+
+use super::{NAME, PATIENCE, client, emulator, failure};
+
+async fn shout(event: Bytes, _: Context) -> io::Result<Bytes> {
+    match &event[..] {
+        b"fail" => Err(io::Error::other("as asked")),
+        b"panic" => panic!("as asked"),
+        _ => Ok(event.to_ascii_uppercase().into()),
+    }
+}
+
+#[tokio::test]
+async fn a_handler_answers_fails_and_panics_for_one_call_at_a_time() {
+    for function in [Function::new(), Function::new().concurrency(4)] {
+        let emulator = emulator(function.timeout(PATIENCE)).await;
+        emulator.attach(NAME, raw(shout)).unwrap();
+        let client = client(&emulator);
+        let mut calls = JoinSet::new();
+        for (payload, message) in
+            [("a", None), ("fail", Some("as asked")), ("panic", Some("as asked")), ("b", None)]
+        {
+            let call = client.invoke(NAME).payload(payload).send();
+            calls.spawn(async move {
+                let answer = call.await.unwrap();
+                match message {
+                    None => assert_eq!(answer.payload, payload.to_ascii_uppercase()),
+                    Some(message) => {
+                        let found = failure(answer).error_message.unwrap();
+                        assert!(found.contains(message), "{found}");
+                    }
+                }
+            });
+        }
+        while let Some(call) = calls.join_next().await {
+            call.unwrap();
+        }
+        let stats = emulator.stats(NAME).unwrap();
+        assert_eq!((stats.started, stats.responses, stats.errors), (4, 2, 2));
+    }
+}
+
+#[tokio::test]
+async fn a_stream_of_a_handler_comes_whole_or_not_at_its_end() {
+    let emulator = emulator(Function::new().timeout(PATIENCE)).await;
+    let handler = streaming(|event: Bytes, _: Context| async move {
+        let last = if event == "break" { Err(io::Error::other("as asked")) } else { Ok("b") };
+        Ok::<_, io::Error>(stream::iter([Ok("a"), last]))
+    });
+    emulator.attach(NAME, handler).unwrap();
+    let client = client(&emulator);
+    let stream = client.invoke_streaming(NAME).send().await.unwrap();
+    assert_eq!(stream.collect(16).await.unwrap().payload, "ab");
+    let stream = client.invoke_streaming(NAME).payload("break").send().await.unwrap();
+    let error = stream.collect(16).await.unwrap_err();
+    let ErrorKind::Function(error) = error.into_kind() else { panic!("a function error") };
+    assert!(error.details.unwrap().contains("as asked"));
+    assert_eq!(
+        failure(client.invoke(NAME).payload("break").send().await.unwrap())
+            .error_message
+            .as_deref(),
+        Some("as asked")
+    );
+}
+
+#[tokio::test]
+async fn a_function_has_one_runtime() {
+    let emulator = emulator(Function::new()).await;
+    emulator.attach(NAME, raw(shout)).unwrap();
+    let again = emulator.attach(NAME, raw(shout)).unwrap_err();
+    assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+    let other = emulator.attach("other", raw(shout)).unwrap_err();
+    assert_eq!(other.kind(), io::ErrorKind::NotFound);
+}

@@ -1,0 +1,67 @@
+//! A streamed answer as one buffer, read by the core.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use http_body::{Body, Frame};
+use tokio::time::timeout_at;
+
+use super::chunks::Chunks;
+use crate::Invocation;
+use crate::error::{BoxError, Error};
+use presized::{Collect, CollectError, Reader};
+
+pub(super) async fn collect<B>(mut chunks: Chunks<B>, reader: Reader) -> Result<Invocation, Error>
+where
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
+{
+    let deadline = chunks.deadline();
+    let collect = Collect::new(Payload(&mut chunks), reader);
+    // While it waits for its budget, the stream does not look at the deadline.
+    let collected = timeout_at(deadline, collect.bytes()).await;
+    let error = match (collected, chunks.completion.take()) {
+        (Ok(Ok(payload)), Some(completion)) => {
+            return Ok(Invocation {
+                status: chunks.head.status,
+                payload,
+                function_error: None,
+                executed_version: chunks.head.executed_version.take(),
+                log_tail: completion.log_tail,
+                request_id: chunks.head.request_id.take(),
+                durable_execution_arn: None,
+                attempts: chunks.head.attempts,
+            });
+        }
+        // That of the stream says all but what had arrived.
+        (Ok(Err(CollectError::Body { source, partial, .. })), _) => {
+            return Err(source.with_partial(partial));
+        }
+        (Ok(Ok(_)), None) => Error::broken(FAILED_BEFORE),
+        (Ok(Err(error)), _) => Error::read(error.map_body(io::Error::other)),
+        (Err(_), _) => chunks.timed_out(),
+    };
+    Err(chunks.fail(error))
+}
+
+/// The chunks as the body that the core reads.
+struct Payload<'a, B>(&'a mut Chunks<B>);
+
+impl<B> Body for Payload<'_, B>
+where
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
+{
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        Pin::new(&mut *self.0).poll_next(cx).map_ok(Frame::data)
+    }
+}
+
+const FAILED_BEFORE: &str = "stream has ended with an error before";

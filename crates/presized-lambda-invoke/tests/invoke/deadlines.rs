@@ -1,0 +1,120 @@
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use presized_lambda_invoke::ErrorKind;
+use presized_support::scripted::{Reply, Scripted};
+
+use super::{builder, client, ok};
+
+#[tokio::test]
+async fn a_server_that_stays_silent_is_asked_once() {
+    let server = Scripted::start(|_, _| Reply::Hang(Bytes::new()));
+    let client = builder(&server).timeout(Duration::from_millis(50)).build().unwrap();
+    let error = client.invoke("f").send().await.unwrap_err();
+    assert!(error.is_timeout() && error.may_have_run(), "{error:?}");
+    assert_eq!((error.attempts(), server.requests().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn attempts_share_one_deadline() {
+    let server = Scripted::start(|_, _| Reply::Hang(Bytes::new()));
+    let client = builder(&server)
+        .max_attempts(9)
+        .retry_after_send(true)
+        .attempt_timeout(Duration::from_millis(600))
+        .timeout(Duration::from_millis(900))
+        .build()
+        .unwrap();
+    let error = client.invoke("f").send().await.unwrap_err();
+    assert!(error.is_timeout() && error.may_have_run(), "{error:?}");
+    // The second has 300 ms, and there is no time for a third.
+    assert_eq!((error.attempts(), server.requests().len()), (2, 2));
+}
+
+#[tokio::test]
+async fn an_attempt_that_timed_out_is_followed_by_another_only_by_choice() {
+    for (retry, sent) in [(false, 1), (true, 3)] {
+        let server = Scripted::start(|_, _| Reply::Hang(Bytes::new()));
+        let call = client(&server)
+            .invoke("f")
+            .attempt_timeout(Duration::from_millis(50))
+            .retry_after_send(retry);
+        let error = call.send().await.unwrap_err();
+        assert!(error.is_timeout() && error.may_have_run(), "{error:?}");
+        assert_eq!((error.attempts(), server.requests().len()), (sent, sent as usize));
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_stops_is_bounded_by_the_deadline() {
+    let half = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf";
+    let server = Scripted::start(move |_, _| Reply::Hang(Bytes::from_static(half)));
+    let call = client(&server).invoke("f").timeout(Duration::from_millis(50));
+    let error = call.send().await.unwrap_err();
+    assert!(error.is_timeout() && error.may_have_run(), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_deadline_that_has_passed_sends_nothing() {
+    let server = Scripted::start(|_, _| ok("hello"));
+    let client = client(&server);
+    for call in [
+        client.invoke("f").timeout(Duration::ZERO),
+        client.invoke("f").deadline(Instant::now()),
+        client.invoke("f").attempt_timeout(Duration::ZERO),
+    ] {
+        let error = call.send().await.unwrap_err();
+        assert!(error.is_timeout() && !error.may_have_run(), "{error:?}");
+    }
+    assert_eq!(server.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn a_timeout_may_be_as_long_as_there_are_durations() {
+    let server = Scripted::start(|_, _| ok("hello"));
+    let client = builder(&server)
+        .timeout(Duration::MAX)
+        .attempt_timeout(Duration::MAX)
+        .connect_timeout(Duration::MAX)
+        .idle_timeout(Duration::MAX)
+        .backoff(Duration::MAX, Duration::MAX)
+        .build()
+        .unwrap();
+    assert_eq!(client.invoke("f").send().await.unwrap().payload, "hello");
+    let call = client.invoke("f").timeout(Duration::MAX).attempt_timeout(Duration::MAX);
+    assert_eq!(call.send().await.unwrap().payload, "hello");
+}
+
+#[tokio::test]
+async fn a_connection_that_is_never_made_cannot_have_executed_anything() {
+    // It accepts nothing, and its queue is full after two connections.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = Scripted::in_turn([]);
+    let client = builder(&server)
+        .endpoint(format!("https://{}", listener.local_addr().unwrap()))
+        .connect_timeout(Duration::from_millis(50))
+        .max_attempts(2)
+        .build()
+        .unwrap();
+    let error = client.invoke("f").send().await.unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Connect(_)), "{error:?}");
+    assert_eq!((error.attempts(), error.may_have_run()), (2, false));
+    let call = client.invoke("f").timeout(Duration::from_millis(20));
+    let error = call.send().await.unwrap_err();
+    assert!(error.is_timeout() && !error.may_have_run(), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_leaves_no_half_read_connection() {
+    let server = Scripted::start(|number, _| match number {
+        0 => Reply::Hang(Bytes::from_static(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")),
+        _ => ok("hello"),
+    });
+    let client = client(&server);
+    let call = client.invoke("f").send();
+    assert!(tokio::time::timeout(Duration::from_millis(50), call).await.is_err());
+    assert_eq!(client.invoke("f").send().await.unwrap().payload, "hello");
+    let connections: Vec<_> = server.requests().iter().map(|request| request.connection).collect();
+    assert_eq!(connections, [0, 1]);
+}

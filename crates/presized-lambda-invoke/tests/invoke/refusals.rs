@@ -1,0 +1,169 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use aws_credential_types::provider::{ProvideCredentials, future};
+use bytes::Bytes;
+use presized_lambda_invoke::ErrorKind;
+use presized_support::scripted::{Reply, Scripted};
+
+use super::{builder, client, keys, ok, refusal};
+
+#[tokio::test]
+async fn an_error_of_lambda_is_told_with_all_that_lambda_says() {
+    let headers = [
+        ("x-amzn-ErrorType", "ResourceNotFoundException:http://internal.amazon.com/"),
+        ("x-amzn-RequestId", "r-1"),
+    ];
+    let body = r#"{"Type":"User","Message":"Function not found: f"}"#;
+    let server = Scripted::in_turn([Reply::response("404 Not Found", &headers, body)]);
+    let error = client(&server).invoke("f").send().await.unwrap_err();
+    assert_eq!((error.attempts(), error.may_have_run()), (1, false));
+    assert_eq!(error.request_id(), Some("r-1"));
+    assert_eq!(
+        error.to_string(),
+        "ResourceNotFoundException (status 404, request r-1): Function not found: f"
+    );
+    let service = error.as_service_error().unwrap();
+    assert_eq!(service.status, 404);
+    assert_eq!(service.code.as_deref(), Some("ResourceNotFoundException"));
+    assert_eq!(service.message.as_deref(), Some("Function not found: f"));
+    assert_eq!(service.body, body);
+}
+
+/// A payload that is too long for Lambda.
+#[tokio::test]
+async fn a_payload_that_lambda_does_not_take_is_not_sent_again() {
+    let server = Scripted::in_turn([Reply::Keep(Bytes::from_static(
+        b"HTTP/1.1 413 Request Entity Too Large\r\n\
+          x-amzn-ErrorType: RequestEntityTooLargeException\r\n\
+          Content-Length: 28\r\n\r\n{\"Type\":\"User\",\"message\":\"\"}",
+    ))]);
+    let error = client(&server).invoke("f").send().await.unwrap_err();
+    let service = error.as_service_error().unwrap();
+    assert_eq!(service.status, 413);
+    assert_eq!(service.code.as_deref(), Some("RequestEntityTooLargeException"));
+    assert!(!error.is_throttling() && !error.may_have_run());
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn throttling_is_told_with_its_reason() {
+    let headers = [("x-amzn-ErrorType", "TooManyRequestsException"), ("Retry-After", "0")];
+    let body = r#"{"Reason":"ConcurrentInvocationLimitExceeded","message":"Rate Exceeded."}"#;
+    let server =
+        Scripted::start(move |_, _| Reply::response("429 Too Many Requests", &headers, body));
+    let error = client(&server).invoke("f").send().await.unwrap_err();
+    assert!(error.is_throttling() && !error.may_have_run(), "{error:?}");
+    assert_eq!(error.attempts(), 3);
+    let service = error.as_service_error().unwrap();
+    assert_eq!(service.reason.as_deref(), Some("ConcurrentInvocationLimitExceeded"));
+    assert_eq!(service.retry_after, Some(Duration::ZERO));
+}
+
+#[tokio::test]
+async fn a_status_is_told_though_the_body_cannot_be_read() {
+    let cut = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 99\r\n\r\n{\"message\":\"half";
+    let endless = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 99999999999\r\n\r\n";
+    let page = "<html>".repeat(100_000);
+    for reply in [
+        Reply::Close(Bytes::from_static(cut)),
+        Reply::Reset(Bytes::from_static(cut)),
+        Reply::Close(Bytes::from([&endless[..], &vec![b'x'; 1 << 20]].concat())),
+        Reply::response("403 Forbidden", &[], &page),
+        Reply::response("403 Forbidden", &[], b"\xff\xfe"),
+        Reply::response("403 Forbidden", &[("x-amzn-ErrorType", "")], "[]"),
+    ] {
+        let server = Scripted::in_turn([reply]);
+        let error = client(&server).invoke("f").send().await.unwrap_err();
+        let service = error.as_service_error().expect("a service error");
+        assert_eq!(service.status, 403);
+        assert_eq!((service.code.as_deref(), service.message.as_deref()), (None, None));
+        assert!(service.body.len() <= 64 << 10, "{}", service.body.len());
+    }
+}
+
+#[tokio::test]
+async fn the_limit_holds_for_error_bodies_too() {
+    let server =
+        Scripted::start(|_, _| Reply::response("400 Bad Request", &[], r#"{"message":"long"}"#));
+    let client = builder(&server).reader(5).build().unwrap();
+    let error = client.invoke("f").send().await.unwrap_err();
+    let service = error.as_service_error().unwrap();
+    assert_eq!((service.status.as_u16(), &service.body[..]), (400, &b"{\"mes"[..]));
+}
+
+#[tokio::test]
+async fn a_refusal_that_stalls_is_a_refusal_at_the_deadline() {
+    let head = b"HTTP/1.1 404 Not Found\r\nx-amzn-ErrorType: X\r\nContent-Length: 9\r\n\r\n";
+    let server = Scripted::start(move |_, _| Reply::Hang(Bytes::from_static(head)));
+    // Long enough for the head to come, on a machine that is not idle.
+    let call = client(&server).invoke("f").timeout(Duration::from_millis(500));
+    let error = call.send().await.unwrap_err();
+    assert_eq!(error.as_service_error().unwrap().code.as_deref(), Some("X"));
+    assert!(!error.may_have_run());
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let elsewhere = Scripted::in_turn([]);
+    let location = elsewhere.url();
+    let server = Scripted::start(move |_, _| {
+        Reply::response("307 Temporary Redirect", &[("Location", &location)], "")
+    });
+    let error = client(&server).invoke("f").send().await.unwrap_err();
+    assert_eq!(error.as_service_error().unwrap().status, 307);
+    assert_eq!(elsewhere.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn what_is_not_http_is_a_broken_answer() {
+    for answer in [
+        &b"SSH-2.0-OpenSSH_9.2\r\n"[..],
+        b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        b"HTTP/1.1 999999 OK\r\n\r\n",
+        b"",
+    ] {
+        let server = Scripted::in_turn([Reply::Close(Bytes::from_static(answer))]);
+        let error = client(&server).invoke("f").send().await.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Broken(_)), "{answer:?}: {error:?}");
+        assert!(error.may_have_run());
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn expired_credentials_are_asked_for_again_by_the_next_call() {
+    #[derive(Clone, Debug, Default)]
+    struct Counted(Arc<AtomicU32>);
+
+    impl ProvideCredentials for Counted {
+        fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+        where
+            Self: 'a,
+        {
+            let number = self.0.fetch_add(1, Ordering::SeqCst);
+            let credentials = keys(&format!("AKID{number}"), "secret");
+            future::ProvideCredentials::ready(Ok(credentials))
+        }
+    }
+
+    let server =
+        Scripted::in_turn([ok("1"), refusal("403 Forbidden", "ExpiredTokenException"), ok("3")]);
+    let provider = Counted::default();
+    let client = builder(&server).credentials(provider.clone()).build().unwrap();
+    drop(client.invoke("f").send().await.unwrap());
+    client.invoke("f").send().await.unwrap_err();
+    drop(client.invoke("f").send().await.unwrap());
+    assert_eq!(provider.0.load(Ordering::SeqCst), 2);
+    let keys: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|request| {
+            let authorization = request.header("authorization").unwrap();
+            authorization.split(['=', '/']).nth(1).unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(keys, ["AKID0", "AKID0", "AKID1"]);
+}

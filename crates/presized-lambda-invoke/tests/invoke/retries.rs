@@ -1,0 +1,246 @@
+use std::time::{Duration, Instant, SystemTime};
+
+use bytes::Bytes;
+use presized_lambda_invoke::ErrorKind;
+use presized_support::scripted::{Reply, Scripted};
+
+use super::{builder, client, ok, refusal};
+
+#[tokio::test]
+async fn what_lambda_refused_for_now_is_sent_again() {
+    for status in ["429 Too Many Requests", "500 Internal Server Error", "503 Unavailable"] {
+        let refused = || refusal(status, "SomeException");
+        let server = Scripted::in_turn([refused(), refused(), ok("hello")]);
+        let invocation = client(&server).invoke("f").payload("event").send().await.unwrap();
+        assert_eq!((invocation.payload.as_ref(), invocation.attempts), (&b"hello"[..], 3));
+        for request in server.requests() {
+            assert_eq!(request.body, b"event", "{status}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_lambda_refused_for_good_is_not_sent_again() {
+    for (status, code) in [
+        ("400 Bad Request", "InvalidRequestContentException"),
+        ("403 Forbidden", "AccessDeniedException"),
+        ("404 Not Found", "ResourceNotFoundException"),
+        ("409 Conflict", "ResourceConflictException"),
+        ("502 Bad Gateway", "EC2AccessDeniedException"),
+        ("502 Bad Gateway", "InvalidZipFileException"),
+        ("502 Bad Gateway", "KMSNotFoundException"),
+    ] {
+        let server = Scripted::in_turn([refusal(status, code), ok("hello")]);
+        let error = client(&server).invoke("f").send().await.unwrap_err();
+        assert_eq!(error.as_service_error().unwrap().code.as_deref(), Some(code));
+        assert_eq!(server.requests().len(), 1, "{code}");
+    }
+}
+
+#[tokio::test]
+async fn the_number_of_attempts_is_bounded() {
+    for (most, sent) in [(0, 1), (1, 1), (2, 2), (5, 5)] {
+        let server = Scripted::start(|_, _| refusal("503 Unavailable", "A"));
+        let client = builder(&server).max_attempts(most).build().unwrap();
+        let error = client.invoke("f").send().await.unwrap_err();
+        assert_eq!((error.attempts(), server.requests().len()), (sent, sent as usize));
+    }
+}
+
+#[tokio::test]
+async fn what_may_have_run_is_not_sent_again() {
+    let half = Bytes::from_static(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+    for reply in [
+        Reply::Close(Bytes::new()),
+        Reply::Reset(Bytes::new()),
+        Reply::Close(half.clone()),
+        Reply::Reset(half),
+        Reply::Close(Bytes::from_static(b"garbage\r\n\r\n")),
+        Reply::response("500 Internal Server Error", &[], r#"{"errorType":"E"}"#),
+        Reply::response("502 Bad Gateway", &[], "<html>"),
+        Reply::response("502 Bad Gateway", &[], r#"{"code":"BAD_GATEWAY"}"#),
+        refusal("504 Gateway Timeout", "ThrottlingException"),
+        refusal("503 Unavailable", "EFSIOException"),
+        Reply::response("504 Gateway Timeout", &[], ""),
+    ] {
+        let shown = format!("{reply:?}");
+        let server = Scripted::in_turn([reply, ok("hello")]);
+        let error = client(&server).invoke("f").send().await.unwrap_err();
+        assert!(error.may_have_run(), "{shown}: {error:?}");
+        assert_eq!((error.attempts(), server.requests().len()), (1, 1), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn what_may_have_run_is_sent_again_by_choice() {
+    for reply in [
+        Reply::Close(Bytes::new()),
+        Reply::Reset(Bytes::new()),
+        Reply::Close(Bytes::from_static(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")),
+        Reply::response("504 Gateway Timeout", &[], ""),
+    ] {
+        let server = Scripted::in_turn([reply, ok("hello")]);
+        let invocation = client(&server).invoke("f").retry_after_send(true).send().await.unwrap();
+        assert_eq!((invocation.payload.as_ref(), invocation.attempts), (&b"hello"[..], 2));
+    }
+}
+
+#[tokio::test]
+async fn an_attempt_that_may_have_run_is_not_forgotten() {
+    let server = Scripted::in_turn([
+        Reply::Close(Bytes::new()),
+        refusal("429 Too Many Requests", "A"),
+        refusal("429 Too Many Requests", "A"),
+    ]);
+    let call = client(&server).invoke("f").retry_after_send(true);
+    let error = call.send().await.unwrap_err();
+    assert!(error.is_throttling(), "{error:?}");
+    assert!(error.may_have_run(), "the first attempt may");
+}
+
+#[tokio::test]
+async fn a_function_error_is_an_answer() {
+    let failed = Reply::response("200 OK", &[("X-Amz-Function-Error", "Unhandled")], "{}");
+    let server = Scripted::in_turn([failed, ok("hello")]);
+    let call = client(&server).invoke("f").retry_after_send(true);
+    assert!(call.send().await.unwrap().function_error.is_some());
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_over_the_limit_is_not_asked_for_twice() {
+    let server = Scripted::start(|_, _| ok("hello"));
+    let call = client(&server).invoke("f").limit(4).retry_after_send(true);
+    assert!(call.send().await.unwrap_err().is_too_large());
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn nobody_there_is_tried_again_and_cannot_have_run() {
+    let server = Scripted::in_turn([]);
+    let client = client(&server);
+    drop(server);
+    let error = client.invoke("f").send().await.unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Connect(_)), "{error:?}");
+    assert_eq!((error.attempts(), error.may_have_run()), (3, false));
+}
+
+/// A pooled connection that the server has closed in the meantime.
+#[tokio::test]
+async fn a_connection_that_was_closed_while_it_was_idle_costs_nobody_a_call() {
+    let server = Scripted::start(|number, request| {
+        let response = format!("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{}", number % 10);
+        assert_eq!(request.connection, number, "the last one was closed");
+        Reply::Close(response.into())
+    });
+    let client = client(&server);
+    for number in 0..50 {
+        let invocation = client.invoke("f").send().await.unwrap();
+        assert_eq!(invocation.payload, (number % 10).to_string());
+        // Closing and the next call at the same time is another matter: that may have run.
+        while server.closed() <= number {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+    assert_eq!(server.requests().len(), 50);
+}
+
+#[tokio::test]
+async fn the_wait_that_lambda_asks_for_is_kept() {
+    let throttled =
+        Reply::response("429 Too Many Requests", &[("Retry-After", "1")], r#"{"Reason":"R"}"#);
+    let server = Scripted::in_turn([throttled, ok("hello")]);
+    let begin = Instant::now();
+    let invocation = client(&server).invoke("f").send().await.unwrap();
+    assert_eq!(invocation.attempts, 2);
+    assert!(begin.elapsed() >= Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn a_wait_past_the_deadline_is_not_begun() {
+    for retry_after in ["3600", "99999999999999999999", "Tue, 31 Dec 2999 23:59:59 GMT"] {
+        let headers = [("Retry-After", retry_after)];
+        let throttled = Reply::response("429 Too Many Requests", &headers, "");
+        let server = Scripted::in_turn([throttled, ok("hello")]);
+        // It would otherwise take the 20 seconds of the deadline.
+        let call = client(&server).invoke("f").send();
+        let error = tokio::time::timeout(Duration::from_secs(10), call).await.unwrap().unwrap_err();
+        assert!(error.is_throttling(), "{error:?}");
+        assert_eq!(error.attempts(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_clock_is_corrected_once_and_for_all() {
+    for ahead in [3600, -3600_i64] {
+        let server = Scripted::start(move |number, _| match number {
+            0 => {
+                let now = SystemTime::now();
+                let by = Duration::from_secs(ahead.unsigned_abs());
+                let theirs = if ahead < 0 { now - by } else { now + by };
+                let date = httpdate::fmt_http_date(theirs);
+                let code = "InvalidSignatureException";
+                let headers = [("Date", date.as_str()), ("x-amzn-ErrorType", code)];
+                Reply::response("403 Forbidden", &headers, "{}")
+            }
+            _ => ok("hello"),
+        });
+        let client = client(&server);
+        assert_eq!(client.invoke("f").send().await.unwrap().attempts, 2);
+        assert_eq!(client.invoke("f").send().await.unwrap().attempts, 1);
+        let dates: Vec<_> = server
+            .requests()
+            .iter()
+            .map(|request| request.header("x-amz-date").unwrap().to_owned())
+            .collect();
+        assert_eq!(dates[0] < dates[1], ahead > 0, "{dates:?}");
+        assert_ne!(dates[0][..11], dates[1][..11], "an hour between them");
+        assert_eq!(dates[1][..11], dates[2][..11], "{dates:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_always_elsewhere_in_time_is_believed_once() {
+    let server = Scripted::start(|number, _| {
+        let far = SystemTime::UNIX_EPOCH + Duration::from_secs(86_400 * 365 * number as u64);
+        Reply::response("403 Forbidden", &[("Date", &httpdate::fmt_http_date(far))], "{}")
+    });
+    let error = client(&server).invoke("f").send().await.unwrap_err();
+    assert_eq!(error.as_service_error().unwrap().status, 403);
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_no_answer_of_lambda_is_neither_followed_nor_sent_again() {
+    let many = "X-Many: 1\r\n".repeat(200);
+    let long = "x".repeat(1 << 20);
+    for (head, refused) in [
+        ("101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n".to_owned(), true),
+        ("301 Moved\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n".to_owned(), true),
+        ("307 Temporary\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n".to_owned(), true),
+        ("999 Odd\r\nContent-Length: 0\r\n".to_owned(), true),
+        (format!("200 OK\r\n{many}Content-Length: 0\r\n"), false),
+        (format!("200 OK\r\nX-Long: {long}\r\nContent-Length: 0\r\n"), false),
+        ("200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n".to_owned(), false),
+    ] {
+        let shown = head.chars().take(80).collect::<String>();
+        let reply = Reply::Keep(format!("HTTP/1.1 {head}\r\n").into());
+        let server = Scripted::in_turn([reply, ok("hello")]);
+        let error = client(&server).invoke("f").send().await.unwrap_err();
+        assert_eq!(error.as_service_error().is_some(), refused, "{shown}: {error:?}");
+        assert!(error.may_have_run(), "{shown}: {error:?}");
+        assert_eq!((error.attempts(), server.requests().len()), (1, 1), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn word_that_an_answer_will_come_is_not_the_answer() {
+    let early = "HTTP/1.1 100 Continue\r\n\r\n".repeat(1000);
+    let answer = format!("{early}HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    let server = Scripted::in_turn([Reply::Keep(answer.into()), Reply::Close(early.into())]);
+    let client = client(&server);
+    assert_eq!(client.invoke("f").send().await.unwrap().payload, "hello");
+    let error = client.invoke("f").send().await.unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Broken(_)) && error.may_have_run(), "{error:?}");
+    assert_eq!(server.requests().len(), 2);
+}

@@ -1,0 +1,171 @@
+//! Calls through proxies that cut, delay, dribble, reset and duplicate, all by one seed.
+//!
+//! Only answers are duplicated, since a request that came twice would not be one that we sent
+//! twice, and at most 64 bytes of them, which is no whole chunk or frame: HTTP/1.1 notices that in
+//! chunks, and an event stream everywhere. Within a Content-Length, and over HTTP/2, nobody can:
+//! there a payload may be the right one with bytes inserted, and nothing else.
+
+mod background;
+mod call;
+mod fault;
+mod proxy;
+mod report;
+mod server;
+mod verdict;
+
+use std::env;
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use presized::{BufferPool, MemoryBudget, Reader};
+use presized_lambda_invoke::{Client, Credentials, HttpVersion};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::call::{Call, LENGTH_MAX, log_uniform, rng};
+use crate::fault::Weather;
+use crate::proxy::{Proxy, Tally};
+use crate::report::Report;
+use crate::server::Server;
+use crate::verdict::{Way, make};
+
+#[test]
+fn every_call_over_http1_is_right_or_fails_and_none_runs_twice() {
+    chaos(Plan { version: HttpVersion::Http1, calls: 10_000, in_flight: 32 });
+}
+
+#[test]
+fn every_call_over_http2_is_right_or_fails_and_none_runs_twice() {
+    chaos(Plan { version: HttpVersion::Http2, calls: 4_000, in_flight: 12 });
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    version: HttpVersion,
+    calls: u32,
+    in_flight: u32,
+}
+
+fn chaos(plan: Plan) {
+    let seed = env::var(SEED).map_or(0x70_7265_7369_7a65, |seed| seed.parse().unwrap());
+    println!("{SEED}={seed}");
+    let _watchdog = Watchdog::start(seed);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(run(seed, plan));
+}
+
+async fn run(seed: u64, plan: Plan) {
+    let Plan { version, calls, in_flight } = plan;
+    let begin = Instant::now();
+    let server = Server::start(seed, version, calls);
+    let http2 = version == HttpVersion::Http2;
+    // A connection of HTTP/2 has all calls on it, and each fault is one of all of them.
+    let respite = if http2 { 64 << 10 } else { 0 };
+    let proxy = |purpose, duplicates| {
+        Proxy::start(seed, purpose, server.address, Weather { duplicates, respite })
+    };
+    let (harsh, altering) = (proxy(HARSH, false), proxy(ALTERING, true));
+    let (pool, budget) = (BufferPool::new(16 << 20), MemoryBudget::new(BUDGET));
+    let reports = Arc::new(AtomicU32::new(0));
+    let client = |proxy: &Proxy| {
+        let reports = reports.clone();
+        Client::builder()
+            .region("us-east-1")
+            .endpoint(format!("http://{}", proxy.address))
+            .credentials(Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None, None, "test"))
+            .backoff(Duration::from_millis(2), Duration::from_millis(4))
+            .idle_timeout(Duration::from_millis(100))
+            .http_version(version)
+            .reader(Reader::new(LENGTH_MAX as u64).pool(&pool).budget(&budget))
+            .on_call(move |_| {
+                reports.fetch_add(1, Relaxed);
+            })
+            .build()
+            .unwrap()
+    };
+    let clients = [(client(&harsh), Way::True), (client(&altering), Way::Altering { http2 })];
+
+    let next = Arc::new(AtomicU32::new(0));
+    let mut callers = JoinSet::new();
+    for _ in 0..in_flight {
+        let (next, clients) = (next.clone(), clients.clone());
+        callers.spawn(async move {
+            let mut verdicts = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Relaxed);
+                if number >= calls {
+                    return verdicts;
+                }
+                let call = Call::of(seed, number);
+                let mut rng = rng(seed, [PAUSES, number]);
+                if rng.u32(..10) == 0 {
+                    sleep(Duration::from_micros(log_uniform(&mut rng, 50_000) as u64)).await;
+                }
+                let is_altered = call.answer.bears_alteration() && rng.u32(..3) == 0;
+                let (client, way) = &clients[usize::from(is_altered)];
+                verdicts.push((call, make(client, call, *way).await));
+            }
+        });
+    }
+    let verdicts: Vec<_> = callers.join_all().await.into_iter().flatten().collect();
+
+    assert_eq!(verdicts.len(), calls as usize);
+    assert_eq!(reports.load(Relaxed), calls);
+    assert_eq!((budget.in_use(), pool.stats().outstanding), (0, 0));
+    let proxies: [&Tally; 2] = [&harsh.tally, &altering.tally];
+    let open = || proxies.iter().map(|tally| tally.open.load(Relaxed)).sum::<usize>();
+    until("no more sockets than calls", || open() <= in_flight as usize).await;
+    drop(clients);
+    until("no sockets", || open() + server.record.open.load(Relaxed) == 0).await;
+
+    let mut report = Report::new(calls, proxies, &server);
+    for (call, verdict) in &verdicts {
+        report.add(call, verdict);
+    }
+    println!("{report}in {:.1?}", begin.elapsed());
+    report.verify();
+}
+
+/// Waits until it is so.
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "waiting for {what}");
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Ends the process when nothing else does: a task that spins lets no timer fire.
+struct Watchdog {
+    _test: mpsc::Sender<()>,
+}
+
+impl Watchdog {
+    fn start(seed: u64) -> Self {
+        let (test, ended) = mpsc::channel();
+        thread::spawn(move || {
+            if let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(WATCHDOG) {
+                eprintln!("hangs with {SEED}={seed}");
+                process::exit(1);
+            }
+        });
+        Self { _test: test }
+    }
+}
+
+/// What all chance follows from, as far as the scheduler allows.
+const SEED: &str = "PRESIZED_CHAOS_SEED";
+
+const WATCHDOG: Duration = Duration::from_secs(240);
+
+/// Room for three answers of unknown length that are as long as they may be, so that calls wait.
+const BUDGET: u64 = 2 << 20;
+
+/// Sets the numbers of a purpose apart from those of others.
+const PAUSES: u32 = 50;
+const HARSH: u32 = 100;
+const ALTERING: u32 = 101;

@@ -1,0 +1,86 @@
+//! The Invoke client down to its sockets: TLS, and what the kernel keeps alive.
+
+use std::time::Duration;
+
+use aws_credential_types::Credentials;
+use presized_lambda_invoke::{Client, ClientBuilder, ErrorKind};
+use presized_support::server::{Protocol, Server};
+
+#[tokio::test]
+async fn the_server_is_one_that_the_given_roots_vouch_for() {
+    let server = Server::start(Protocol::Tls).unwrap();
+    let client = builder(server.endpoint().url(""))
+        .tls_config(server.endpoint().tls().unwrap())
+        .build()
+        .unwrap();
+    // Which knows no functions.
+    let error = client.invoke("f").send().await.unwrap_err();
+    assert_eq!(error.as_service_error().unwrap().status, 404);
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_vouches_for_is_not_sent_anything() {
+    let (server, other) =
+        (Server::start(Protocol::Tls).unwrap(), Server::start(Protocol::Tls).unwrap());
+    let client = builder(server.endpoint().url(""))
+        .tls_config(other.endpoint().tls().unwrap())
+        .max_attempts(1)
+        .build()
+        .unwrap();
+    let error = client.invoke("f").send().await.unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Connect(_)), "{error:?}");
+    assert!(!error.may_have_run());
+}
+
+/// What a NAT gateway would otherwise forget after 350 s, and a plain `SO_KEEPALIVE` leave
+/// alone for two hours.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_connection_is_kept_alive_while_the_function_runs() {
+    use presized_support::scripted::{Reply, Scripted};
+
+    let server = Scripted::in_turn([Reply::Hang("".into())]);
+    let client = builder(server.url()).build().unwrap();
+    let call = tokio::spawn(client.invoke("f").send());
+    let asked_in = tokio::time::timeout(Duration::from_secs(10), async {
+        loop {
+            if let Some(left) = keepalive_timer(server.address().port()) {
+                break left;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    });
+    let asked_in = asked_in.await.expect("the kernel has a timer for the connection");
+    assert!(asked_in <= Duration::from_secs(60), "{asked_in:?}");
+    call.abort();
+}
+
+/// When the kernel will next ask the peer of the connection to `port` whether it is there, if
+/// it is set to: `tr` and `tm->when` in `/proc/net/tcp`, in hundredths of a second.
+#[cfg(target_os = "linux")]
+fn keepalive_timer(port: u16) -> Option<Duration> {
+    let table = std::fs::read_to_string("/proc/net/tcp").expect("the table of the kernel");
+    let peer = format!(":{port:04X}");
+    table.lines().find_map(|line| {
+        let mut fields = line.split_whitespace().skip(2);
+        let (remote, state) = (fields.next()?, fields.next()?);
+        let (timer, left) = fields.nth(1)?.split_once(':')?;
+        let keeps_alive = remote.ends_with(&peer) && state == ESTABLISHED && timer == KEEPALIVE;
+        let hundredths = u64::from_str_radix(left, 16).ok()?;
+        keeps_alive.then(|| Duration::from_millis(hundredths * 10))
+    })
+}
+
+fn builder(endpoint: String) -> ClientBuilder {
+    Client::builder()
+        .region("us-east-1")
+        .endpoint(endpoint)
+        .credentials(Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None, None, "test"))
+        // So that nothing hangs. No test waits for it.
+        .timeout(Duration::from_secs(20))
+}
+
+#[cfg(target_os = "linux")]
+const ESTABLISHED: &str = "01";
+#[cfg(target_os = "linux")]
+const KEEPALIVE: &str = "02";

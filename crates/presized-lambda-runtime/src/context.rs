@@ -1,0 +1,255 @@
+//! What is known of an invocation besides its event.
+
+use std::fmt;
+use std::future::Future;
+use std::time::{Duration, Instant, SystemTime};
+
+use http::HeaderMap;
+use http::header::HeaderName;
+use serde_json::Value;
+use tokio::time;
+
+/// What is known of an invocation besides its event.
+///
+/// All but the request id is optional, and is none where it cannot be read as what it is. They are
+/// the [headers](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html#runtimes-api-next)
+/// beside an event.
+///
+/// # Examples
+///
+/// To call a handler in a test of its own, begin with one that says nothing:
+///
+/// ```
+/// use presized_lambda_runtime::{Context, ErrorReport};
+///
+/// async fn greet(name: String, context: Context) -> Result<String, ErrorReport> {
+///     Ok(format!("Hello, {name} of {}!", context.tenant_id.unwrap_or_default()))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let mut context = Context::default();
+/// context.tenant_id = Some("blue".to_owned());
+/// assert_eq!(greet("Ada".to_owned(), context).await.unwrap(), "Hello, Ada of blue!");
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Context {
+    /// The id of the request, under which Lambda logs it.
+    pub request_id: String,
+    /// When Lambda gives the invocation up, by the monotonic clock.
+    pub deadline: Option<Instant>,
+    /// The same in milliseconds since the Unix epoch, as Lambda tells it.
+    pub deadline_ms: Option<u64>,
+    /// The ARN the function was invoked by, which can name a version or an alias.
+    pub function_arn: Option<String>,
+    /// The trace header of X-Ray.
+    pub trace_id: Option<String>,
+    /// What a mobile client tells of itself and of the device.
+    pub client_context: Option<Value>,
+    /// Who called, where Amazon Cognito knows.
+    pub identity: Option<Value>,
+    /// The tenant the function is executed for, where it isolates them.
+    pub tenant_id: Option<String>,
+}
+
+/// The deadline of an invocation has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeadlineExceeded;
+
+impl Context {
+    /// Time until Lambda gives the invocation up: none left is zero.
+    pub fn remaining(&self) -> Option<Duration> {
+        let deadline = self.deadline?;
+        Some(deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Runs `future`, and drops it when the deadline comes first. Without a deadline it runs to
+    /// its end.
+    ///
+    /// At the deadline Lambda ends the process. To have time to answer, wrap a future that is
+    /// given less, as by [`tokio::time::timeout`] and [`remaining`](Self::remaining).
+    ///
+    /// # Errors
+    ///
+    /// [`DeadlineExceeded`], when the deadline comes first.
+    ///
+    /// # Cancel safety
+    ///
+    /// As of `future`, which is dropped with this one.
+    ///
+    /// # Panics
+    ///
+    /// Where there is a deadline, and no runtime of tokio with its timer enabled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use presized_lambda_runtime::{Context, ErrorReport};
+    ///
+    /// # async fn look_up(key: String) -> Result<String, ErrorReport> { Ok(key) }
+    /// async fn handler(key: String, context: Context) -> Result<String, ErrorReport> {
+    ///     context.before_deadline(look_up(key)).await?
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// # assert_eq!(handler("a".to_owned(), Context::default()).await.unwrap(), "a");
+    /// # }
+    /// ```
+    pub async fn before_deadline<F: Future>(
+        &self,
+        future: F,
+    ) -> Result<F::Output, DeadlineExceeded> {
+        match self.deadline {
+            Some(deadline) => {
+                let ended = time::timeout_at(deadline.into(), future).await;
+                ended.map_err(|_elapsed| DeadlineExceeded)
+            }
+            None => Ok(future.await),
+        }
+    }
+
+    /// Reads the headers beside an event.
+    pub(super) fn new(request_id: String, headers: &HeaderMap) -> Self {
+        let deadline_ms = text(headers, DEADLINE_MS).and_then(|value| value.parse().ok());
+        Self {
+            request_id,
+            deadline: deadline_ms.and_then(instant),
+            deadline_ms,
+            function_arn: owned(headers, FUNCTION_ARN),
+            trace_id: owned(headers, TRACE_ID),
+            client_context: json(headers, CLIENT_CONTEXT),
+            identity: json(headers, IDENTITY),
+            tenant_id: owned(headers, TENANT_ID),
+        }
+    }
+}
+
+impl fmt::Display for DeadlineExceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the deadline of the invocation has passed")
+    }
+}
+
+impl std::error::Error for DeadlineExceeded {}
+
+/// The instant of a time that the clock on the wall will show, or has shown.
+fn instant(epoch_ms: u64) -> Option<Instant> {
+    let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(epoch_ms))?;
+    let now = Instant::now();
+    match at.duration_since(SystemTime::now()) {
+        Ok(ahead) => now.checked_add(ahead),
+        // An `Instant` cannot be from before the machine was started.
+        Err(error) => Some(now.checked_sub(error.duration()).unwrap_or(now)),
+    }
+}
+
+/// A header that is not empty. What clients send along can be any UTF-8.
+fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    let value = std::str::from_utf8(headers.get(name)?.as_bytes()).ok()?;
+    (!value.is_empty()).then_some(value)
+}
+
+fn owned(headers: &HeaderMap, name: HeaderName) -> Option<String> {
+    text(headers, name).map(str::to_owned)
+}
+
+fn json(headers: &HeaderMap, name: HeaderName) -> Option<Value> {
+    serde_json::from_slice(headers.get(name)?.as_bytes()).ok()
+}
+
+const DEADLINE_MS: HeaderName = HeaderName::from_static("lambda-runtime-deadline-ms");
+
+const FUNCTION_ARN: HeaderName = HeaderName::from_static("lambda-runtime-invoked-function-arn");
+
+const TRACE_ID: HeaderName = HeaderName::from_static("lambda-runtime-trace-id");
+
+const CLIENT_CONTEXT: HeaderName = HeaderName::from_static("lambda-runtime-client-context");
+
+const IDENTITY: HeaderName = HeaderName::from_static("lambda-runtime-cognito-identity");
+
+const TENANT_ID: HeaderName = HeaderName::from_static("lambda-runtime-aws-tenant-id");
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use serde_json::json;
+
+    use super::*;
+
+    fn context(headers: &[(&'static str, &[u8])]) -> Context {
+        let headers = headers.iter().map(|(name, value)| {
+            (HeaderName::from_static(name), HeaderValue::from_bytes(value).unwrap())
+        });
+        Context::new("id".to_owned(), &headers.collect())
+    }
+
+    fn epoch_ms() -> u64 {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        since.as_millis().try_into().unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_none() {
+        let values: [&[u8]; 6] = [b"", b"x", b"{bad", b"-", b"\xff", b"18446744073709551616x"];
+        for value in values {
+            let context = context(&[
+                ("lambda-runtime-deadline-ms", value),
+                ("lambda-runtime-client-context", value),
+                ("lambda-runtime-cognito-identity", value),
+            ]);
+            assert_eq!((context.deadline, context.deadline_ms), (None, None), "{value:?}");
+            assert_eq!((context.client_context, context.identity), (None, None), "{value:?}");
+        }
+        for value in [&b""[..], b"\xff"] {
+            let context = context(&[
+                ("lambda-runtime-invoked-function-arn", value),
+                ("lambda-runtime-trace-id", value),
+                ("lambda-runtime-aws-tenant-id", value),
+            ]);
+            assert_eq!((context.function_arn, context.trace_id), (None, None), "{value:?}");
+            assert_eq!(context.tenant_id, None, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn what_clients_send_along_may_be_any_utf8() {
+        let context = context(&[
+            ("lambda-runtime-client-context", b"{\"custom\":{\"n\":\"\xc3\xa9\"}}"),
+            ("lambda-runtime-aws-tenant-id", b"\xc3\xa9"),
+        ]);
+        assert_eq!(context.client_context, Some(json!({"custom": {"n": "\u{e9}"}})));
+        assert_eq!(context.tenant_id.as_deref(), Some("\u{e9}"));
+    }
+
+    #[test]
+    fn a_deadline_is_an_instant_wherever_it_is() {
+        let minute = Duration::from_secs(60);
+        let table = [
+            (epoch_ms() + 60_000, Duration::from_secs(59)..=minute),
+            (epoch_ms() - 60_000, Duration::ZERO..=Duration::ZERO),
+            (0, Duration::ZERO..=Duration::ZERO),
+        ];
+        for (deadline_ms, expected) in table {
+            let value = deadline_ms.to_string();
+            let context = context(&[("lambda-runtime-deadline-ms", value.as_bytes())]);
+            assert_eq!(context.deadline_ms, Some(deadline_ms));
+            assert!(expected.contains(&context.remaining().unwrap()), "{deadline_ms}");
+        }
+        // Nobody can wait for that long, or be asked to.
+        let far = context(&[("lambda-runtime-deadline-ms", b"18446744073709551615")]);
+        assert_eq!(far.deadline_ms, Some(u64::MAX));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deadline_ends_what_it_is_put_on() {
+        let mut context = context(&[]);
+        assert_eq!(context.before_deadline(async { 1 }).await, Ok(1));
+        context.deadline = Some(time::Instant::now().into_std() + Duration::from_secs(3));
+        let slow = time::sleep(Duration::from_secs(4));
+        assert_eq!(context.before_deadline(slow).await, Err(DeadlineExceeded));
+        assert_eq!(context.before_deadline(async { 2 }).await, Ok(2));
+    }
+}

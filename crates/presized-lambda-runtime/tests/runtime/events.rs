@@ -1,0 +1,245 @@
+//! What comes with the next invocation.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use presized::{BufferPool, Reader};
+use presized_lambda_runtime::{EVENT_MAX, ErrorKind, ErrorReport, RuntimeClient};
+use presized_support::scripted::{Reply, Scripted};
+use tokio::time::Instant;
+
+use super::{GET_NEXT, POST_ERROR, accepted, client, event, in_time, next, refusal, seen};
+
+#[tokio::test]
+async fn an_invocation_is_what_the_headers_and_the_body_say() {
+    let headers = [
+        ("Lambda-Runtime-Aws-Request-Id", "8476a536-e9f4-11e8-9739-2dfe598c3fcd"),
+        ("Lambda-Runtime-Deadline-Ms", "1542409706888"),
+        ("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:us-east-2:123456789012:function:f"),
+        ("Lambda-Runtime-Trace-Id", "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700;Sampled=1"),
+        ("Lambda-Runtime-Client-Context", r#"{"custom":{"a":"b"}}"#),
+        ("Lambda-Runtime-Cognito-Identity", r#"{"cognitoIdentityId":"i"}"#),
+        ("Lambda-Runtime-Aws-Tenant-Id", "blue"),
+    ];
+    let server = Scripted::in_turn([Reply::response("200 OK", &headers, "event")]);
+    let (context, event, _responder) = next(&client(&server)).await.into_parts();
+    assert_eq!(event, "event");
+    assert_eq!(context.request_id, headers[0].1);
+    assert_eq!(context.deadline_ms, Some(1_542_409_706_888));
+    assert_eq!(context.remaining(), Some(Duration::ZERO));
+    assert_eq!(context.function_arn.as_deref(), Some(headers[2].1));
+    assert_eq!(context.trace_id.as_deref(), Some(headers[3].1));
+    assert_eq!(context.client_context.unwrap()["custom"]["a"], "b");
+    assert_eq!(context.identity.unwrap()["cognitoIdentityId"], "i");
+    assert_eq!(context.tenant_id.as_deref(), Some("blue"));
+}
+
+/// Case: headers that some emulators do not send, or send empty or broken.
+#[tokio::test]
+async fn only_the_id_is_needed() {
+    let broken = [
+        ("Lambda-Runtime-Aws-Request-Id", "a"),
+        ("Lambda-Runtime-Deadline-Ms", "x"),
+        ("Lambda-Runtime-Trace-Id", ""),
+        ("Lambda-Runtime-Client-Context", "{bad"),
+        ("Lambda-Runtime-Cognito-Identity", ""),
+    ];
+    let server = Scripted::in_turn([event(""), Reply::response("200 OK", &broken, "")]);
+    for _ in 0..2 {
+        let context = next(&client(&server)).await.context;
+        assert_eq!(context.request_id, "a");
+        assert_eq!(
+            (context.deadline, context.remaining(), context.deadline_ms),
+            (None, None, None)
+        );
+        assert_eq!((context.function_arn, context.trace_id), (None, None));
+        assert_eq!((context.client_context, context.identity), (None, None));
+        assert_eq!(context.tenant_id, None);
+    }
+}
+
+/// Case: events above small buffers. Longer ones than 2,047 bytes come in chunks.
+#[tokio::test]
+async fn an_event_of_any_size_comes_and_goes_unchanged() {
+    for len in [0, 1, 2047, 2049, 60_000, 6_000_000, 6_291_556] {
+        let sent: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
+        let server = Scripted::in_turn([chunked(&sent), accepted()]);
+        let invocation = next(&client(&server)).await;
+        assert_eq!(invocation.event, sent);
+        let echo = invocation.event.clone();
+        assert!(in_time(invocation.respond(echo)).await.unwrap().is_accepted());
+        let requests = server.requests();
+        assert_eq!(requests[1].body, sent);
+        assert_eq!(requests[1].header("content-length"), Some(&*len.to_string()));
+        assert_eq!(requests[1].header("expect"), None);
+    }
+}
+
+#[tokio::test]
+async fn the_memory_of_an_event_is_used_for_the_next() {
+    let pool = BufferPool::new(16 << 20);
+    let sent = vec![b'e'; 1 << 20];
+    let server = Scripted::start(move |_, _| chunked(&sent));
+    let client = RuntimeClient::builder()
+        .endpoint(server.url())
+        .reader(Reader::new(EVENT_MAX).pool(&pool))
+        .build()
+        .unwrap();
+    // The first shows how long they are.
+    for _ in 0..5 {
+        drop(next(&client).await);
+    }
+    let after = pool.stats();
+    for _ in 0..5 {
+        drop(next(&client).await);
+    }
+    assert_eq!((pool.stats().misses, pool.stats().hits), (after.misses, after.hits + 5));
+    assert_eq!(client.pool().stats(), pool.stats());
+}
+
+/// The limit is inclusive. An event over it is an invocation to be answered, and no reason to stop.
+#[tokio::test]
+async fn an_event_over_the_limit_is_that_invocations_error() {
+    for over in [event("123456"), chunked(b"123456")] {
+        let server = Scripted::in_turn([event("12345"), over, accepted(), event("1")]);
+        let client = RuntimeClient::builder().endpoint(server.url()).reader(5).build().unwrap();
+        assert_eq!(next(&client).await.event, "12345");
+
+        let error = in_time(client.next()).await.unwrap_err();
+        assert!(error.is_too_large() && !error.is_fatal(), "{error:?}");
+        let report = ErrorReport::from_dyn("Runtime.EventTooLarge", &error);
+        let (context, responder) = error.into_unanswered().unwrap();
+        assert_eq!((&*context.request_id, responder.request_id()), ("a", "a"));
+        assert!(in_time(responder.fail(&report)).await.unwrap().is_accepted());
+
+        assert_eq!(next(&client).await.event, "1");
+        assert_eq!(seen(&server), [GET_NEXT, GET_NEXT, POST_ERROR, GET_NEXT]);
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_breaks_off_is_that_invocations_error() {
+    let head = "HTTP/1.1 200 OK\r\nLambda-Runtime-Aws-Request-Id: a\r\n";
+    let short = format!("{head}Content-Length: 5\r\n\r\n123");
+    let unended = format!("{head}Transfer-Encoding: chunked\r\n\r\n3\r\n123\r\n");
+    let nonsense = format!("{head}Transfer-Encoding: chunked\r\n\r\nxyz\r\n");
+    for broken in [short, unended, nonsense] {
+        let reply = Reply::Close(broken.clone().into());
+        let server = Scripted::in_turn([reply, accepted(), event("1")]);
+        let client = client(&server);
+        let error = in_time(client.next()).await.unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Event(_)), "{broken}: {error:?}");
+        assert!(!error.is_fatal() && !error.is_too_large());
+        let report = ErrorReport::from_dyn("Runtime.EventBroken", &error);
+        let (_, responder) = error.into_unanswered().unwrap();
+        assert!(in_time(responder.fail(&report)).await.unwrap().is_accepted());
+        assert_eq!(next(&client).await.event, "1");
+        assert_eq!(seen(&server), [GET_NEXT, POST_ERROR, GET_NEXT]);
+    }
+}
+
+/// 204 is how some emulators answer who waits for long. An id that cannot be answered to is none.
+///
+/// The clock stands still but for the waits, and no timeout may run by it.
+#[tokio::test(start_paused = true)]
+async fn no_invocation_is_asked_for_again_after_a_while() {
+    let idle = [
+        Reply::Keep(Bytes::from_static(b"HTTP/1.1 204 No Content\r\n\r\n")),
+        Reply::response("200 OK", &[], ""),
+        Reply::response("200 OK", &[], vec![b'e'; 100_000]),
+        Reply::response("200 OK", &[("Lambda-Runtime-Aws-Request-Id", "")], "{}"),
+        Reply::response("200 OK", &[("Lambda-Runtime-Aws-Request-Id", "../a")], "{}"),
+        Reply::response("200 OK", &[("Lambda-Runtime-Aws-Request-Id", "\u{e9}")], "{}"),
+    ];
+    // Milliseconds: 50, 100, 200, 400, 800 and 1,000.
+    let waits = Duration::from_millis(2_550);
+    let polls = idle.len() + 1;
+    let server = Scripted::in_turn([&idle[..], &[event("event")]].concat());
+    let begin = Instant::now();
+    assert_eq!(client(&server).next().await.unwrap().event, "event");
+    assert_eq!(seen(&server), vec![GET_NEXT; polls]);
+    assert_eq!(begin.elapsed().as_millis() / 50, waits.as_millis() / 50);
+}
+
+/// Case: 500. Other refusals may pass, and whether to ask again is the caller's affair.
+#[tokio::test]
+async fn a_refusal_of_the_next_invocation_is_an_error_at_once() {
+    let table = [
+        ("500 Internal Server Error", 500, true),
+        ("403 Forbidden", 403, false),
+        ("400 Bad Request", 400, false),
+        ("404 Not Found", 404, false),
+        ("502 Bad Gateway", 502, false),
+        ("307 Temporary Redirect", 307, false),
+        ("202 Accepted", 202, false),
+    ];
+    for (status, number, is_fatal) in table {
+        let server = Scripted::start(move |_, _| refusal(status, "InvalidStateTransition"));
+        let error = in_time(client(&server).next()).await.unwrap_err();
+        assert_eq!(error.is_fatal(), is_fatal, "{status}");
+        let api = error.as_api_error().unwrap();
+        assert_eq!(api.status, number);
+        assert_eq!(api.error_type.as_deref(), Some("InvalidStateTransition"));
+        assert_eq!(api.message.as_deref(), Some("m"));
+        assert_eq!(
+            error.to_string(),
+            format!("Runtime API failed: InvalidStateTransition (status {number}): m")
+        );
+        assert!(error.into_unanswered().is_none());
+        assert_eq!(seen(&server), [GET_NEXT], "{status}");
+    }
+}
+
+/// Case: a client's own timeout loses the event. An hour passes, in which the process is frozen.
+#[tokio::test(start_paused = true)]
+async fn nothing_times_out_while_there_is_no_invocation() {
+    let (wake, woken) = std::sync::mpsc::channel();
+    let woken = std::sync::Mutex::new(woken);
+    let server = Scripted::start(move |_, _| {
+        let _ = woken.lock().unwrap().recv();
+        event("late")
+    });
+    let client = client(&server);
+    let waiting = tokio::spawn(async move { client.next().await });
+    while server.requests().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::advance(Duration::from_secs(3600)).await;
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert!(!waiting.is_finished());
+    wake.send(()).unwrap();
+    assert_eq!(waiting.await.unwrap().unwrap().event, "late");
+    assert_eq!(seen(&server), [GET_NEXT]);
+}
+
+#[tokio::test]
+async fn waiting_can_be_given_up_and_begun_anew() {
+    let server = Scripted::start(|number, _| match number {
+        0 => Reply::Hang(Bytes::new()),
+        _ => event("event"),
+    });
+    let client = client(&server);
+    tokio::select! {
+        _ = client.next() => panic!("there is none yet"),
+        () = async { while server.requests().is_empty() { tokio::task::yield_now().await } } => {}
+    }
+    assert_eq!(next(&client).await.event, "event");
+    let connections: Vec<_> = server.requests().iter().map(|request| request.connection).collect();
+    assert_eq!(connections, [0, 1]);
+}
+
+/// An invocation with an event in chunks of up to 4,096 bytes.
+fn chunked(body: &[u8]) -> Reply {
+    let mut response = b"HTTP/1.1 200 OK\r\nLambda-Runtime-Aws-Request-Id: a\r\n\
+                         Transfer-Encoding: chunked\r\n\r\n"
+        .to_vec();
+    for chunk in body.chunks(4096) {
+        response.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+        response.extend_from_slice(chunk);
+        response.extend_from_slice(b"\r\n");
+    }
+    response.extend_from_slice(b"0\r\n\r\n");
+    Reply::Keep(response.into())
+}

@@ -1,0 +1,55 @@
+//! What is logged of an invocation, and what is not.
+
+use std::convert::Infallible;
+use std::future::ready;
+
+use bytes::Bytes;
+use futures_util::stream;
+use presized_lambda_runtime::{Context, ErrorReport, json, streaming};
+use presized_support::log::Log;
+use presized_support::scripted::Reply;
+
+use super::{Api, event};
+
+#[tokio::test]
+async fn spans_have_lengths_and_no_payload_is_logged() {
+    let log = Log::of_this_thread();
+    let headers = [
+        ("Lambda-Runtime-Aws-Request-Id", "id-1"),
+        ("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:eu-north-1:1:function:f"),
+        ("Lambda-Runtime-Trace-Id", "Root=1-2-3"),
+    ];
+    let api = Api::new([
+        Reply::response("200 OK", &headers, r#""p4yl04d""#),
+        // Of these the message of the error quotes the event.
+        event("id-2", r#"{"p4yl04d":1}"#),
+        event("id-3", r#""fail""#),
+    ]);
+    let function = json(async |event: String, _: Context| match &*event {
+        "fail" => Err(ErrorReport::new("Failed", "p4yl04d")),
+        _ => Ok(event),
+    });
+    api.serve(function).await;
+
+    let log = log.finish();
+    let expected = "lambda.invocation{request_id=\"id-1\" \
+         function_arn=\"arn:aws:lambda:eu-north-1:1:function:f\" trace_id=\"Root=1-2-3\" \
+         event_bytes=9 answer_bytes=9}";
+    assert!(log.contains(expected), "{log}");
+    assert!(log.contains(r#"error_type="Runtime.UnmarshalError""#), "{log}");
+    assert!(log.contains(r#"error_type="Failed""#), "{log}");
+    assert!(!log.contains("p4yl04d"), "{log}");
+}
+
+#[tokio::test]
+async fn span_of_a_streamed_answer_has_the_length_of_all_its_chunks() {
+    let log = Log::of_this_thread();
+    let api = Api::new([event("id-1", "")]);
+    let chunks = |_: Bytes, _: Context| {
+        ready(Ok::<_, Infallible>(stream::iter(["ab", "", "c"].map(Ok::<_, Infallible>))))
+    };
+    api.serve(streaming(chunks)).await;
+    let log = log.finish();
+    let expected = "lambda.invocation{request_id=\"id-1\" event_bytes=0 answer_bytes=3}";
+    assert!(log.contains(expected), "{log}");
+}

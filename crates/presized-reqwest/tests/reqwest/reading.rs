@@ -1,0 +1,198 @@
+//! The forms, and what is counted.
+
+use presized::{BufferPool, CollectError, ContentLength, LengthHistory, Reader};
+use presized_reqwest::ResponseExt;
+use presized_support::mock::Mock;
+use presized_support::server::Server;
+use reqwest::{Body, Client, Method};
+use serde::Deserialize;
+
+use crate::coded::{CODINGS, PIECE, bomb, coded};
+use crate::{answer, client, coded_answer, get, respond};
+
+#[derive(Debug, Deserialize, PartialEq)]
+struct Price {
+    item: String,
+    cents: u64,
+}
+
+#[tokio::test]
+async fn every_form_reads_what_was_sent() {
+    let json = r#"{"item":"té","cents":700}"#;
+    let identity = std::iter::once(("identity", answer("", json.as_bytes())));
+    let codings = CODINGS.map(|c| (c, coded_answer(c, &coded(c, json.as_bytes()))));
+    for (coding, answer) in identity.chain(codings) {
+        let (response, _server) = get(answer.clone()).await;
+        assert_eq!(response.collect_presized(1024).bytes().await.unwrap(), json, "{coding}");
+        let (response, _server) = get(answer.clone()).await;
+        assert_eq!(response.collect_presized(1024).text().await.unwrap(), json, "{coding}");
+        let (response, _server) = get(answer).await;
+        let price = response.collect_presized(1024).json::<Price>().await.unwrap();
+        assert_eq!(price, Price { item: "té".to_owned(), cents: 700 }, "{coding}");
+    }
+}
+
+#[tokio::test]
+async fn limit_is_inclusive_and_counts_decoded_bytes() {
+    let content = [7; 10_000];
+    for coding in CODINGS {
+        let answer = coded_answer(coding, &coded(coding, &content));
+        let (response, _server) = get(answer.clone()).await;
+        assert_eq!(response.collect_presized(10_000).bytes().await.unwrap(), content[..]);
+        let (response, _server) = get(answer).await;
+        let error = response.collect_presized(9_999).bytes().await.unwrap_err();
+        assert!(matches!(error, CollectError::TooLarge { limit: 9_999, .. }), "{coding}: {error}");
+        assert_eq!(error.into_partial(), content[..9_999], "{coding}");
+    }
+}
+
+#[tokio::test]
+async fn length_is_known_where_nothing_is_decoded() {
+    let (response, _server) = get(answer("", b"hello")).await;
+    let read = response.collect_presized(5).collected().await.unwrap();
+    assert_eq!(read.stats.content_length, ContentLength::Exact(5));
+    let (response, _server) = get(answer("", b"hello")).await;
+    let error = response.collect_presized(4).bytes().await.unwrap_err();
+    assert!(
+        matches!(error, CollectError::DeclaredTooLarge { declared: 5, limit: 4, .. }),
+        "{error}"
+    );
+}
+
+/// The number describes the coded form and is removed with it, so that it can neither refuse a
+/// small body nor stand for a large one.
+#[tokio::test]
+async fn decoded_body_declares_nothing() {
+    // Longer coded than decoded, and the limit is between the two.
+    let answer = coded_answer("gzip", &coded("gzip", b"hi"));
+    let (response, _server) = get(answer).await;
+    assert_eq!(response.content_length(), None);
+    assert!(!response.headers().contains_key("content-length"));
+    let read = response.collect_presized(2).collected().await.unwrap();
+    assert_eq!(read.content, "hi");
+    assert_eq!(read.stats.content_length, ContentLength::Unknown);
+}
+
+#[tokio::test]
+async fn coded_form_is_counted_where_reqwest_leaves_it() {
+    let content = bomb("br", 1, 16);
+    let server = Server::raw(coded_answer("br", &content)).unwrap();
+    drop(client()); // installs the provider
+    let client = Client::builder().no_proxy().no_brotli().build().unwrap();
+    let limit = content.len() as u64;
+    let response = client.get(server.endpoint().url("/")).send().await.unwrap();
+    let read = response.collect_presized(limit).collected().await.unwrap();
+    assert_eq!(read.content, content);
+    assert_eq!(read.stats.content_length, ContentLength::Exact(limit));
+}
+
+#[tokio::test]
+async fn head_has_no_content_whatever_it_declares() {
+    for coding in CODINGS.into_iter().chain(["identity"]) {
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: 3501\r\n\r\n"
+        );
+        let (response, _server) = respond(Method::HEAD, head).await;
+        assert_eq!(response.collect_presized(0).bytes().await.unwrap(), "", "{coding}");
+    }
+}
+
+/// As the documentation warns: only who knows the method knows that nothing is missing.
+#[tokio::test]
+async fn head_over_http2_that_ends_in_an_empty_frame_takes_the_method() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        let mut connection = h2::server::handshake(stream).await.unwrap();
+        while let Some(Ok((_, mut respond))) = connection.accept().await {
+            let head = http::Response::builder().header("content-length", "3501").body(()).unwrap();
+            let mut stream = respond.send_response(head, false).unwrap();
+            stream.send_data(bytes::Bytes::new(), true).unwrap();
+        }
+    });
+    drop(client()); // installs the provider
+    let client = Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
+    let head = async || client.head(&url).send().await.unwrap();
+
+    let error = head().await.collect_presized(10_000).bytes().await.unwrap_err();
+    assert!(matches!(error, CollectError::Incomplete { declared: 3501, received: 0, .. }));
+
+    let response = http::Response::<Body>::from(head().await);
+    let read = presized::ResponseExt::collect_presized(response, &Method::HEAD, 0).bytes().await;
+    assert_eq!(read.unwrap(), "");
+}
+
+#[tokio::test]
+async fn pool_serves_one_response_after_the_other() {
+    let pool = BufferPool::new(1 << 20);
+    let content = vec![7; 100_000];
+    for round in 0..3 {
+        let (response, _server) = get(answer("", &content)).await;
+        let read =
+            response.collect_presized(Reader::new(1 << 20).pool(&pool)).bytes().await.unwrap();
+        assert_eq!(read, content);
+        drop(read);
+        assert_eq!(pool.stats().idle, 1, "{round}");
+    }
+    // A value that was parsed keeps no buffer.
+    let text = format!("\"{}\"", "x".repeat(99_998));
+    let (response, _server) = get(answer("", text.as_bytes())).await;
+    let value: String =
+        response.collect_presized(Reader::new(1 << 20).pool(&pool)).json().await.unwrap();
+    assert_eq!((value.len(), pool.stats().idle, pool.stats().outstanding), (99_998, 1, 0));
+}
+
+#[tokio::test]
+async fn history_is_of_decoded_bodies() {
+    let history = LengthHistory::new();
+    let answer = coded_answer("br", &bomb("br", 1, 16));
+    for round in 0..2 {
+        let (response, _server) = get(answer.clone()).await;
+        let collect = response.collect_presized(Reader::new(PIECE as u64).history(&history));
+        let stats = collect.collected().await.unwrap().stats;
+        assert_eq!(stats.received, PIECE as u64);
+        // What is known of the first is one reservation for the second.
+        assert_eq!(stats.reservations == 1, round == 1, "{stats:?}");
+    }
+}
+
+#[tokio::test]
+async fn presized_response_is_the_same_response() {
+    let answer = answer("X-Kept: yes\r\n", b"hello");
+    let (response, server) = get(answer).await;
+    let address = response.remote_addr();
+    let response = response.into_presized(5);
+    assert_eq!(response.url().as_str(), server.endpoint().url("/path"));
+    assert_eq!(response.headers()["x-kept"], "yes");
+    assert_eq!(response.remote_addr(), address);
+    assert_eq!(response.content_length(), Some(5));
+    assert_eq!(response.text().await.unwrap(), "hello");
+}
+
+#[tokio::test]
+async fn presized_response_has_one_frame() {
+    let content = vec![7; 1 << 20];
+    for coding in CODINGS {
+        let (response, _server) = get(coded_answer(coding, &coded(coding, &content))).await;
+        let mut response = response.into_presized(1 << 20);
+        assert_eq!(response.chunk().await.unwrap().unwrap().len(), 1 << 20, "{coding}");
+        assert_eq!(response.chunk().await.unwrap(), None, "{coding}");
+    }
+}
+
+/// What stands before reqwest's own body may decode and leave the head as it was.
+#[tokio::test]
+async fn length_of_a_coded_form_is_a_hint() {
+    for declared in [0, 3, 99_999_999_999] {
+        let response = http::Response::builder()
+            .header("content-encoding", "gzip")
+            .header("content-length", declared)
+            .body(Body::wrap(Mock::of(["hel", "lo"])))
+            .unwrap();
+        let response = reqwest::Response::from(response);
+        let read = response.collect_presized(5).collected().await.unwrap();
+        assert_eq!(read.content, "hello", "{declared}");
+        assert_eq!(read.stats.content_length, ContentLength::Hint(declared));
+    }
+}

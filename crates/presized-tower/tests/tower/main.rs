@@ -1,0 +1,44 @@
+//! The layer, alone and in the stacks it is made for.
+
+mod grpc;
+mod layer;
+mod service;
+mod stacks;
+mod streamed;
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::sync::Mutex;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response};
+use http_body_util::Empty;
+use presized::{BodyError, CollectError};
+use presized_support::chain::chain;
+use presized_support::mock::Mock;
+use tower::{Service, service_fn};
+
+/// A service that answers its one request with `response`.
+fn once(
+    response: Response<Mock>,
+) -> impl Service<Request<Empty<Bytes>>, Response = Response<Mock>, Error = Infallible, Future: Send>
++ Send {
+    let response = Mutex::new(Some(response));
+    service_fn(move |_| {
+        let response = response.lock().unwrap().take().expect("there is one request");
+        async { Ok(response) }
+    })
+}
+
+fn get() -> http::request::Builder {
+    Request::get("/")
+}
+
+fn trailers() -> HeaderMap {
+    [("x-checksum".parse().unwrap(), "7".parse().unwrap())].into_iter().collect()
+}
+
+/// What an error has in it of ours.
+fn ours<'a>(error: &'a (dyn Error + 'static)) -> &'a CollectError<BodyError> {
+    chain(error).find_map(|error| error.downcast_ref()).expect("ours is among the sources")
+}
