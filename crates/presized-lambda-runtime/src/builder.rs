@@ -5,6 +5,7 @@ use std::fmt;
 use http::HeaderValue;
 
 use super::endpoint::Endpoint;
+use super::wire::{CONCURRENCY_VARIABLE, ENDPOINT_VARIABLE, EVENT_MAX};
 use super::{Error, RuntimeClient};
 use presized::{BufferPool, Reader};
 
@@ -101,13 +102,6 @@ impl fmt::Debug for RuntimeClientBuilder {
             .finish_non_exhaustive()
     }
 }
-
-const ENDPOINT_VARIABLE: &str = "AWS_LAMBDA_RUNTIME_API";
-
-const CONCURRENCY_VARIABLE: &str = "AWS_LAMBDA_MAX_CONCURRENCY";
-
-/// The most bytes of an event that Lambda sends to a function: 6 MiB and 100 bytes.
-pub const EVENT_MAX: u64 = (6 << 20) + 100;
 
 /// Two buffers of the size that the longest event, and the longest answer, are given.
 const IDLE_BYTES: u64 = 16 << 20;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::Stream;
-use http::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use http::header::{CONTENT_LENGTH, HOST, HeaderMap, HeaderValue, USER_AGENT};
 use http::{Method, Request, StatusCode, Uri, response};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{Either, Full};
@@ -16,9 +16,9 @@ use super::builder::RuntimeClientBuilder;
 use super::connection::{Exchange, Outgoing};
 use super::endpoint::Endpoint;
 use super::error::ErrorKind;
-use super::responder::INVOCATION_ID;
 use super::streaming::Streaming;
 use super::transport::Transport;
+use super::wire::{INVOCATION_ID, REQUEST_ID, Route};
 use super::{ApiError, Context, Error, ErrorReport, Invocation, Responder};
 use presized::{BufferPool, Collect, Reader};
 
@@ -101,7 +101,7 @@ impl RuntimeClient {
     ///
     /// Dropping the future closes the connection. The report may have got through.
     pub async fn init_error(&self, report: &ErrorReport) -> Result<(), Error> {
-        self.report("/init/error", report).await
+        self.report(Route::InitError, report).await
     }
 
     /// Says that the function may be stored as a snapshot now, and returns when it has been
@@ -118,7 +118,7 @@ impl RuntimeClient {
     ///
     /// Dropping the future closes the connection. The snapshot may be taken nevertheless.
     pub async fn restore_next(&self) -> Result<(), Error> {
-        let (head, exchange) = self.get("/restore/next").await?;
+        let (head, exchange) = self.get(Route::RestoreNext).await?;
         if !head.status.is_success() {
             return Err(self.refusal(&head, exchange).await.into());
         }
@@ -139,7 +139,7 @@ impl RuntimeClient {
     ///
     /// As of [`init_error`](Self::init_error).
     pub async fn restore_error(&self, report: &ErrorReport) -> Result<(), Error> {
-        self.report("/restore/error", report).await
+        self.report(Route::RestoreError, report).await
     }
 
     /// Where the memory of events comes from.
@@ -154,7 +154,7 @@ impl RuntimeClient {
         pool: BufferPool,
     ) -> Self {
         let shared = Shared {
-            base: format!("{}/2018-06-01/runtime", endpoint.base_path),
+            base: endpoint.base_path,
             transport: Transport::new(endpoint.address),
             host: endpoint.host_header,
             user_agent,
@@ -168,7 +168,7 @@ impl RuntimeClient {
     pub(super) async fn arriving(&self) -> Result<Arriving, Error> {
         let mut wait = WAIT_FIRST;
         loop {
-            let (head, exchange) = self.get("/invocation/next").await?;
+            let (head, exchange) = self.get(Route::NextInvocation).await?;
             match head.status {
                 StatusCode::OK => match self.responder(&head.headers) {
                     Some(responder) => return Ok(Arriving { head, exchange, responder }),
@@ -204,7 +204,7 @@ impl RuntimeClient {
     /// Returns what it was refused with.
     pub(super) async fn post(
         &self,
-        path: &str,
+        route: Route<'_>,
         mut headers: HeaderMap,
         body: Bytes,
     ) -> Result<Option<ApiError>, Error> {
@@ -212,9 +212,7 @@ impl RuntimeClient {
             // RFC 9110, section 8.6. hyper leaves it out.
             headers.insert(CONTENT_LENGTH, ZERO);
         }
-        let request = |headers| {
-            self.request(Method::POST, path, headers, Either::Left(Full::new(body.clone())))
-        };
+        let request = |headers| self.request(route, headers, Either::Left(Full::new(body.clone())));
         let first = request(headers.clone())?;
         let mut response = self.shared.transport.send(first).await;
         if matches!(&response, Err(error) if matches!(error.kind(), ErrorKind::Broken(_))) {
@@ -227,7 +225,7 @@ impl RuntimeClient {
     /// Posts what comes piece by piece. Returns what it was refused with.
     pub(super) async fn post_stream<S, E>(
         &self,
-        path: &str,
+        route: Route<'_>,
         headers: HeaderMap,
         body: Streaming<S>,
     ) -> Result<Option<ApiError>, Error>
@@ -236,7 +234,7 @@ impl RuntimeClient {
         E: Into<ErrorReport>,
     {
         let body = Either::Right(UnsyncBoxBody::new(body));
-        let request = self.request(Method::POST, path, headers, body)?;
+        let request = self.request(route, headers, body)?;
         let (head, exchange) = self.shared.transport.send(request).await?;
         let outcome = self.outcome(head, exchange).await;
         // Whoever has accepted the answer before its end may close the connection after it, when
@@ -245,31 +243,30 @@ impl RuntimeClient {
         outcome
     }
 
-    async fn report(&self, path: &str, report: &ErrorReport) -> Result<(), Error> {
-        match self.post(path, report.headers().collect(), report.to_json()).await? {
+    async fn report(&self, route: Route<'_>, report: &ErrorReport) -> Result<(), Error> {
+        match self.post(route, report.headers().collect(), report.to_json()).await? {
             None => Ok(()),
             Some(error) => Err(error.into()),
         }
     }
 
-    async fn get(&self, path: &str) -> Result<(response::Parts, Exchange), Error> {
+    async fn get(&self, route: Route<'_>) -> Result<(response::Parts, Exchange), Error> {
         let body = Either::Left(Full::default());
-        let request = self.request(Method::GET, path, HeaderMap::with_capacity(2), body)?;
+        let request = self.request(route, HeaderMap::with_capacity(2), body)?;
         self.shared.transport.send(request).await
     }
 
     fn request(
         &self,
-        method: Method,
-        path: &str,
+        route: Route<'_>,
         mut headers: HeaderMap,
         body: Outgoing,
     ) -> Result<Request<Outgoing>, Error> {
         headers.insert(HOST, self.shared.host.clone());
         headers.insert(USER_AGENT, self.shared.user_agent.clone());
-        let uri = [&self.shared.base, path].concat();
+        let uri = [&*self.shared.base, &route.path()].concat();
         let mut request = Request::new(body);
-        *request.method_mut() = method;
+        *request.method_mut() = route.method();
         *request.uri_mut() = Uri::try_from(uri).map_err(Error::config)?;
         *request.headers_mut() = headers;
         Ok(request)
@@ -333,8 +330,6 @@ fn is_path_segment(text: &str) -> bool {
     // The dots stand for other segments (section 5.2.4).
     (1..=ID_LEN).contains(&text.len()) && !matches!(text, "." | "..") && text.bytes().all(stands)
 }
-
-const REQUEST_ID: HeaderName = HeaderName::from_static("lambda-runtime-aws-request-id");
 
 /// No id is longer: Lambda's have 36 bytes. `Uri` takes 64 KiB, with what goes around.
 const ID_LEN: usize = 1024;

@@ -23,6 +23,8 @@ use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
+use super::wire::HTTP1_BUFFER;
+
 /// What is sent: an answer as it is in memory, or one that is yet to come.
 pub(super) type Outgoing = Either<Full<Bytes>, UnsyncBoxBody<Bytes, Infallible>>;
 
@@ -39,7 +41,7 @@ where
 impl<I: Read + Write + Unpin> Connection<I> {
     pub(super) async fn new(io: I) -> hyper::Result<Self> {
         let mut settings = http1::Builder::new();
-        settings.max_buf_size(BUFFER);
+        settings.max_buf_size(HTTP1_BUFFER);
         let (sender, driver) = settings.handshake(io).await?;
         Ok(Self { sender, driver: Driver(Some(Box::new(driver))) })
     }
@@ -134,12 +136,6 @@ impl<I: Read + Write + Unpin> Driver<I> {
         }
     }
 }
-
-/// The most that a connection reads at once, and keeps for it.
-///
-/// hyper goes up to 408 KiB. glibc and musl map blocks above 128 KiB and give them back, so
-/// that each of their pages faults again, for every body.
-const BUFFER: usize = 120 * 1024;
 
 #[cfg(test)]
 mod tests;

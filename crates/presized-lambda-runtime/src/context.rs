@@ -9,6 +9,10 @@ use http::header::HeaderName;
 use serde_json::Value;
 use tokio::time;
 
+use super::wire::{
+    CLIENT_CONTEXT, COGNITO_IDENTITY, DEADLINE_MS, FUNCTION_ARN, TENANT_ID, TRACE_ID,
+};
+
 /// What is known of an invocation besides its event.
 ///
 /// All but the request id is optional, and is none where it cannot be read as what it is. They are
@@ -121,7 +125,7 @@ impl Context {
             function_arn: owned(headers, FUNCTION_ARN),
             trace_id: owned(headers, TRACE_ID),
             client_context: json(headers, CLIENT_CONTEXT),
-            identity: json(headers, IDENTITY),
+            identity: json(headers, COGNITO_IDENTITY),
             tenant_id: owned(headers, TENANT_ID),
         }
     }
@@ -159,18 +163,6 @@ fn owned(headers: &HeaderMap, name: HeaderName) -> Option<String> {
 fn json(headers: &HeaderMap, name: HeaderName) -> Option<Value> {
     serde_json::from_slice(headers.get(name)?.as_bytes()).ok()
 }
-
-const DEADLINE_MS: HeaderName = HeaderName::from_static("lambda-runtime-deadline-ms");
-
-const FUNCTION_ARN: HeaderName = HeaderName::from_static("lambda-runtime-invoked-function-arn");
-
-const TRACE_ID: HeaderName = HeaderName::from_static("lambda-runtime-trace-id");
-
-const CLIENT_CONTEXT: HeaderName = HeaderName::from_static("lambda-runtime-client-context");
-
-const IDENTITY: HeaderName = HeaderName::from_static("lambda-runtime-cognito-identity");
-
-const TENANT_ID: HeaderName = HeaderName::from_static("lambda-runtime-aws-tenant-id");
 
 #[cfg(test)]
 mod tests {

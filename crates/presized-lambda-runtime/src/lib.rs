@@ -70,11 +70,12 @@ mod shutdown;
 mod snap_start;
 mod streaming;
 mod transport;
+pub mod wire;
 mod worker;
 
 pub use self::answer::Answer;
 pub use self::answered::{Answered, ApiError};
-pub use self::builder::{EVENT_MAX, RuntimeClientBuilder};
+pub use self::builder::RuntimeClientBuilder;
 pub use self::client::RuntimeClient;
 pub use self::context::{Context, DeadlineExceeded};
 pub use self::error::{BoxError, Error, ErrorKind};
@@ -86,3 +87,4 @@ pub use self::report::ErrorReport;
 pub use self::responder::Responder;
 pub use self::run::{Runtime, run};
 pub use self::service::{Request, service};
+pub use self::wire::EVENT_MAX;

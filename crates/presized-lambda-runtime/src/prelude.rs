@@ -8,6 +8,7 @@ use http::{StatusCode, response};
 use serde::Serialize;
 
 use super::ErrorReport;
+use super::wire::PRELUDE_END;
 
 /// Status, headers and cookies of an answer that is streamed in the form of HTTP.
 ///
@@ -66,7 +67,7 @@ impl HttpPrelude {
         }
         let mut encoded = serde_json::to_vec(&written)
             .map_err(|error| ErrorReport::new(INVALID_PRELUDE, error.to_string()))?;
-        encoded.extend_from_slice(&END);
+        encoded.extend_from_slice(&PRELUDE_END);
         Ok(encoded.into())
     }
 }
@@ -84,9 +85,6 @@ struct Written<'a> {
     headers: BTreeMap<&'a str, String>,
     cookies: Vec<&'a str>,
 }
-
-/// Tells the prelude from the body.
-const END: [u8; 8] = [0; 8];
 
 const INVALID_PRELUDE: &str = "Runtime.InvalidHttpPrelude";
 

@@ -8,6 +8,8 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use serde::Serialize;
 
+use super::wire::{FUNCTION_ERROR_TYPE, XRAY_ERROR_CAUSE, XRAY_ERROR_CAUSE_MAX};
+
 /// How a failure is told to Lambda, which tells the caller, and logs it.
 ///
 /// One is made of every error there is, by `?` or [`From`]: its type is the name of the Rust type,
@@ -135,11 +137,11 @@ impl ErrorReport {
 
     /// What is told beside it.
     pub(super) fn headers(&self) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
-        let cause = self.xray_cause.as_ref().filter(|cause| cause.len() < XRAY_CAUSE_END);
+        let cause = self.xray_cause.as_ref().filter(|cause| cause.len() <= XRAY_ERROR_CAUSE_MAX);
         let cause = cause.and_then(|cause| HeaderValue::from_maybe_shared(cause.clone()).ok());
         [(CONTENT_TYPE, JSON), (FUNCTION_ERROR_TYPE, self.header_type())]
             .into_iter()
-            .chain(cause.map(|cause| (XRAY_CAUSE, cause)))
+            .chain(cause.map(|cause| (XRAY_ERROR_CAUSE, cause)))
     }
 
     /// The type as Lambda takes it in a header: `Runtime.` or `Function.`, and a word that begins
@@ -206,17 +208,6 @@ fn json_char_len(c: char) -> usize {
     }
 }
 
-pub(super) const FUNCTION_ERROR_TYPE: HeaderName =
-    HeaderName::from_static("lambda-runtime-function-error-type");
-
-/// A trailer, for an answer that has begun.
-pub(super) const FUNCTION_ERROR_BODY: HeaderName =
-    HeaderName::from_static("lambda-runtime-function-error-body");
-
-const XRAY_CAUSE: HeaderName = HeaderName::from_static("lambda-runtime-function-xray-error-cause");
-
-const XRAY_CAUSE_END: usize = 1 << 20;
-
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 const UNKNOWN: HeaderValue = HeaderValue::from_static("Function.Unknown");
@@ -274,7 +265,11 @@ mod tests {
         for (cause, sent) in table {
             let len = cause.len();
             let report = ErrorReport::new("A", "").with_xray_cause(cause);
-            assert_eq!(report.headers().any(|(name, _)| name == XRAY_CAUSE), sent, "{len} bytes");
+            assert_eq!(
+                report.headers().any(|(name, _)| name == XRAY_ERROR_CAUSE),
+                sent,
+                "{len} bytes"
+            );
         }
     }
 

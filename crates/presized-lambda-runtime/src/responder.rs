@@ -4,10 +4,13 @@ use std::fmt;
 
 use bytes::Bytes;
 use futures_core::Stream;
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, TRAILER};
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, TRAILER};
 
-use super::report::{FUNCTION_ERROR_BODY, FUNCTION_ERROR_TYPE};
 use super::streaming::Streaming;
+use super::wire::{
+    FUNCTION_ERROR_BODY, FUNCTION_ERROR_TYPE, HTTP_INTEGRATION, INVOCATION_ID, RESPONSE_MODE,
+    Route, STREAMING,
+};
 use super::{Answered, Error, ErrorReport, HttpPrelude, RuntimeClient};
 
 /// The right to answer one invocation, once.
@@ -40,7 +43,7 @@ impl Responder {
         let answer = answer.into();
         let mut headers = self.headers();
         headers.insert(CONTENT_TYPE, OCTETS);
-        Answered::of(self.client.post(&self.path("response"), headers, answer).await?)
+        Answered::of(self.client.post(Route::Response(&self.request_id), headers, answer).await?)
     }
 
     /// Answers piece by piece, as the pieces come.
@@ -113,7 +116,9 @@ impl Responder {
     pub async fn fail(self, report: &ErrorReport) -> Result<Answered, Error> {
         let mut headers = self.headers();
         headers.extend(report.headers());
-        Answered::of(self.client.post(&self.path("error"), headers, report.to_json()).await?)
+        Answered::of(
+            self.client.post(Route::Error(&self.request_id), headers, report.to_json()).await?,
+        )
     }
 
     /// The id of the request that this answers.
@@ -145,11 +150,9 @@ impl Responder {
         // section 6.6.2).
         headers.append(TRAILER, FUNCTION_ERROR_TYPE.into());
         headers.append(TRAILER, FUNCTION_ERROR_BODY.into());
-        Answered::of(self.client.post_stream(&self.path("response"), headers, body).await?)
-    }
-
-    fn path(&self, what: &str) -> String {
-        ["/invocation/", &self.request_id, "/", what].concat()
+        Answered::of(
+            self.client.post_stream(Route::Response(&self.request_id), headers, body).await?,
+        )
     }
 
     fn headers(&self) -> HeaderMap {
@@ -170,17 +173,7 @@ impl fmt::Debug for Responder {
     }
 }
 
-pub(super) const INVOCATION_ID: HeaderName =
-    HeaderName::from_static("lambda-runtime-invocation-id");
-
 /// Room for what an answer is sent with.
 const HEADERS: usize = 6;
 
-const RESPONSE_MODE: HeaderName = HeaderName::from_static("lambda-runtime-function-response-mode");
-
-const STREAMING: HeaderValue = HeaderValue::from_static("streaming");
-
 const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
-
-const HTTP_INTEGRATION: HeaderValue =
-    HeaderValue::from_static("application/vnd.awslambda.http-integration-response");

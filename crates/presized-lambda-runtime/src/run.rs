@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 
 use super::shutdown::{terminate, until};
 use super::snap_start::{Hook, SnapStart};
+use super::wire::{CONCURRENCY_VARIABLE, INITIALIZATION_VARIABLE, SNAP_START};
 use super::worker::{OnInvocation, Worker};
 use super::{Context, Error, ErrorKind, ErrorReport, Handler, RuntimeClient};
 
@@ -278,12 +279,6 @@ fn concurrency(variable: Option<&str>) -> Result<Option<usize>, Error> {
         Ok(number) => Ok(Some(number)),
     }
 }
-
-const CONCURRENCY_VARIABLE: &str = "AWS_LAMBDA_MAX_CONCURRENCY";
-
-const INITIALIZATION_VARIABLE: &str = "AWS_LAMBDA_INITIALIZATION_TYPE";
-
-const SNAP_START: &str = "snap-start";
 
 /// Of each loop, where there are several: with the waits between them, a second and a half.
 const TRIES: u32 = 5;

@@ -13,7 +13,7 @@ use http_body::{Body, Frame};
 
 use super::ErrorReport;
 use super::panics::catch;
-use super::report::{FUNCTION_ERROR_BODY, FUNCTION_ERROR_TYPE};
+use super::wire::{FUNCTION_ERROR_BODY, FUNCTION_ERROR_TYPE};
 
 /// The body of a streamed answer. Its size is not known, so that HTTP/1.1 sends it in chunks, and
 /// has room for trailers behind them.
