@@ -15,10 +15,11 @@ use tracing::Instrument;
 
 use super::client::{CallOptions, Shared};
 use super::observe::Recorder;
-use super::path::{Operation, Target};
+use super::path::Target;
 use super::service_error::request_id;
 use super::sign::PayloadHash;
 use super::transport::{Phase, SendError};
+use super::wire::Operation;
 use super::{Error, ErrorKind, Invocation, ServiceError};
 use presized::Collect;
 

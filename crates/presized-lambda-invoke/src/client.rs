@@ -13,6 +13,7 @@ use super::observe::Hook;
 use super::retry::RetryPolicy;
 use super::sign::Signer;
 use super::transport::Transport;
+use super::wire::RESPONSE_MAX;
 use super::{ClientBuilder, Error, Invocation, Invoke, ResponseStream};
 use presized::Reader;
 
@@ -145,13 +146,6 @@ impl Default for CallOptions {
 /// (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>); a minute more to
 /// connect and to read the answer.
 const TIMEOUT: Duration = Duration::from_secs(16 * 60);
-
-/// The most bytes of a response that Lambda accepts from a function without streaming: 6 MiB and
-/// 100 bytes.
-///
-/// The API reference says 6 MB. The error of a function whose response is longer says `exceeded
-/// maximum allowed payload size (6291556 bytes)`.
-pub const RESPONSE_MAX: u64 = (6 << 20) + 100;
 
 /// 30 years, which is what tokio takes for ever.
 const FAR: Duration = Duration::from_secs(86_400 * 365 * 30);

@@ -7,12 +7,12 @@ use std::str::{self, Utf8Error};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http::header::{HeaderMap, HeaderName};
-use http::{StatusCode, response};
+use http::{HeaderMap, StatusCode, response};
 use serde::Deserialize;
 
 use super::report::Report;
 use super::service_error::{request_id, text};
+use super::wire;
 
 /// The answer of a function that was executed, or of Lambda that it will be.
 #[derive(Clone)]
@@ -83,7 +83,7 @@ impl Invocation {
     pub(super) fn new(head: &response::Parts, payload: Bytes, attempts: u32) -> Self {
         let headers = &head.headers;
         // Whatever it says, even if that is no text: an answer of the function has none.
-        let function_error = headers.get(&FUNCTION_ERROR).map(|kind| {
+        let function_error = headers.get(&wire::FUNCTION_ERROR).map(|kind| {
             let kind = String::from_utf8_lossy(kind.as_bytes());
             Box::new(FunctionError::new(&kind, payload.clone()))
         });
@@ -92,9 +92,9 @@ impl Invocation {
             payload,
             function_error,
             executed_version: executed_version(headers),
-            log_tail: headers.get(&LOG_RESULT).and_then(|value| decode_log(value.as_bytes())),
+            log_tail: headers.get(&wire::LOG_RESULT).and_then(|value| decode_log(value.as_bytes())),
             request_id: request_id(headers),
-            durable_execution_arn: text(headers, &DURABLE_EXECUTION_ARN),
+            durable_execution_arn: text(headers, &wire::DURABLE_EXECUTION_ARN),
             attempts,
         }
     }
@@ -223,18 +223,10 @@ impl std::error::Error for PayloadError {}
 
 /// The version that was executed.
 pub(super) fn executed_version(headers: &HeaderMap) -> Option<String> {
-    text(headers, &EXECUTED_VERSION)
+    text(headers, &wire::EXECUTED_VERSION)
 }
 
 /// The log out of its base64. None where it is not base64: a log is no reason to lose an answer.
 pub(super) fn decode_log(encoded: &[u8]) -> Option<Bytes> {
     STANDARD.decode(encoded).ok().map(Bytes::from)
 }
-
-const FUNCTION_ERROR: HeaderName = HeaderName::from_static("x-amz-function-error");
-
-const EXECUTED_VERSION: HeaderName = HeaderName::from_static("x-amz-executed-version");
-
-const LOG_RESULT: HeaderName = HeaderName::from_static("x-amz-log-result");
-
-const DURABLE_EXECUTION_ARN: HeaderName = HeaderName::from_static("x-amz-durable-execution-arn");

@@ -43,6 +43,7 @@
 //   invocation, report, stream,
 //   frames                            what comes back
 //   error, service_error, observe     what is told of it
+//   wire                              names and limits of the API
 mod builder;
 mod call;
 mod canonical;
@@ -54,6 +55,7 @@ mod endpoint;
 mod error;
 mod frames;
 mod invocation;
+mod invocation_type;
 mod observe;
 mod outgoing;
 mod path;
@@ -64,16 +66,19 @@ mod service_error;
 mod sign;
 mod stream;
 mod transport;
+pub mod wire;
 
 pub use aws_credential_types::Credentials;
 pub use aws_credential_types::provider::{self, ProvideCredentials};
 
 pub use self::builder::ClientBuilder;
-pub use self::client::{Client, RESPONSE_MAX};
+pub use self::client::Client;
 pub use self::error::{BoxError, Error, ErrorKind, StreamedFunctionError};
 pub use self::invocation::{FunctionError, FunctionErrorKind, Invocation, PayloadError};
+pub use self::invocation_type::InvocationType;
 pub use self::observe::{CallReport, Outcome};
-pub use self::request::{InvocationType, Invoke};
+pub use self::request::Invoke;
 pub use self::service_error::ServiceError;
 pub use self::stream::{Completion, ResponseStream};
 pub use self::transport::HttpVersion;
+pub use self::wire::RESPONSE_MAX;

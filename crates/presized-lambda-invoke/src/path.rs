@@ -8,13 +8,7 @@ use std::fmt;
 use http::uri::PathAndQuery;
 
 use super::canonical::{self, encode, encoded_len};
-
-/// What is asked of a function: the two operations differ in date and route.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operation {
-    Invoke,
-    InvokeStreaming,
-}
+use super::wire::{Operation, QUALIFIER};
 
 /// Where one call goes, whatever its attempts.
 #[derive(Clone, Debug)]
@@ -43,7 +37,7 @@ pub(super) fn target(
     if qualifier == Some("") {
         return Err(PathError::EmptyQualifier);
     }
-    let (before, after) = operation.route();
+    let (before, after) = operation.path_parts();
     let label = encode(function);
     let query = qualifier.map_or(0, |qualifier| QUERY_START + encoded_len(&encode(qualifier)));
 
@@ -65,16 +59,6 @@ pub(super) fn target(
     // What is in it is of a URI by construction: only its length can be at fault.
     let path_and_query = wire.try_into().map_err(|_| PathError::TooLong { length })?;
     Ok(Target { path_and_query, canonical_path })
-}
-
-impl Operation {
-    /// What stands before the name of the function, and what after it.
-    fn route(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Invoke => ("/2015-03-31/functions/", "/invocations"),
-            Self::InvokeStreaming => ("/2021-11-15/functions/", "/response-streaming-invocations"),
-        }
-    }
 }
 
 impl Target {
@@ -118,13 +102,12 @@ impl fmt::Display for PathError {
 
 impl Error for PathError {}
 
-const QUALIFIER: &str = "Qualifier";
 /// The length of the query up to the value of its parameter.
 const QUERY_START: usize = "?".len() + QUALIFIER.len() + "=".len();
 
 #[cfg(test)]
 mod tests {
-    use super::Operation::{Invoke, InvokeStreaming};
+    use super::Operation::{Invoke, InvokeWithResponseStream};
     use super::*;
 
     #[test]
@@ -188,7 +171,7 @@ mod tests {
 
     #[test]
     fn streaming_has_a_route_of_its_own() {
-        let target = target("", InvokeStreaming, "fn:a", None).expect("a plain name");
+        let target = target("", InvokeWithResponseStream, "fn:a", None).expect("a plain name");
         assert_eq!(
             target.path_and_query.as_str(),
             "/2021-11-15/functions/fn%3Aa/response-streaming-invocations"

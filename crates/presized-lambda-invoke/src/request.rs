@@ -17,7 +17,7 @@ use super::client::{CallOptions, Deadline, Shared};
 use super::observe::Recorder;
 use super::path::{Target, target};
 use super::sign::PayloadHash;
-use super::{BoxError, Error, Invocation, ResponseStream};
+use super::{BoxError, Error, Invocation, InvocationType, ResponseStream, wire};
 use presized::MemoryBudget;
 
 /// A call to a function, to be completed and sent.
@@ -61,19 +61,6 @@ pub struct Invoke<A = Invocation> {
     answer: PhantomData<fn() -> A>,
 }
 
-/// What Lambda is to do with a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum InvocationType {
-    /// Execute the function and wait for its answer.
-    #[default]
-    RequestResponse,
-    /// Queue the event and answer at once.
-    Event,
-    /// Check the input and the permission, and execute nothing.
-    DryRun,
-}
-
 impl<A> Invoke<A> {
     /// What the function is called with, as it is. The default is nothing at all.
     pub fn payload(mut self, payload: impl Into<Bytes>) -> Self {
@@ -99,19 +86,19 @@ impl<A> Invoke<A> {
 
     /// Asks for the last 4 KB of the function's log.
     pub fn tail_log(self) -> Self {
-        self.header(LOG_TYPE, "Tail")
+        self.header(wire::LOG_TYPE, wire::LOG_TYPE_TAIL)
     }
 
     /// JSON that the function finds in its context. Lambda takes up to 3,583 bytes of it,
     /// counted after base64, which is put around it here.
     pub fn client_context(self, json: impl AsRef<[u8]>) -> Self {
         let encoded = STANDARD.encode(json);
-        self.header(CLIENT_CONTEXT, &encoded)
+        self.header(wire::CLIENT_CONTEXT, &encoded)
     }
 
     /// The tenant that the function is executed for, where it isolates them.
     pub fn tenant_id(self, tenant_id: impl AsRef<str>) -> Self {
-        self.header(TENANT_ID, tenant_id.as_ref())
+        self.header(wire::TENANT_ID, tenant_id.as_ref())
     }
 
     /// The time the call may take: all attempts, the waits between them, and the answer to its
@@ -176,17 +163,12 @@ impl<A> Invoke<A> {
 impl Invoke<Invocation> {
     /// What Lambda is to do with the call.
     pub fn invocation_type(self, invocation_type: InvocationType) -> Self {
-        let value = match invocation_type {
-            InvocationType::RequestResponse => "RequestResponse",
-            InvocationType::Event => "Event",
-            InvocationType::DryRun => "DryRun",
-        };
-        self.header(INVOCATION_TYPE, value)
+        self.header(wire::INVOCATION_TYPE, invocation_type.as_str())
     }
 
     /// The name of the execution that a durable function is started as, or joins.
     pub fn durable_execution_name(self, name: impl AsRef<str>) -> Self {
-        self.header(DURABLE_EXECUTION_NAME, name.as_ref())
+        self.header(wire::DURABLE_EXECUTION_NAME, name.as_ref())
     }
 
     /// Sets the limit of the response in bytes, inclusive, instead of the limit of the client.
@@ -282,13 +264,3 @@ impl<A> fmt::Debug for Invoke<A> {
             .finish_non_exhaustive()
     }
 }
-
-const INVOCATION_TYPE: HeaderName = HeaderName::from_static("x-amz-invocation-type");
-
-const LOG_TYPE: HeaderName = HeaderName::from_static("x-amz-log-type");
-
-const CLIENT_CONTEXT: HeaderName = HeaderName::from_static("x-amz-client-context");
-
-const TENANT_ID: HeaderName = HeaderName::from_static("x-amz-tenant-id");
-
-const DURABLE_EXECUTION_NAME: HeaderName = HeaderName::from_static("x-amz-durable-execution-name");

@@ -8,6 +8,8 @@ use http::header::{HeaderMap, HeaderName, RETRY_AFTER};
 use http::{StatusCode, response};
 use serde::Deserialize;
 
+use super::wire;
+
 /// An error that Lambda answered with, and not the function.
 ///
 /// The codes are those of the
@@ -76,7 +78,7 @@ impl ServiceError {
     /// JSON at all: proxies answer too.
     pub(super) fn parse(head: &response::Parts, body: Bytes) -> Self {
         let details: Details = serde_json::from_slice(&body).unwrap_or_default();
-        let code = text(&head.headers, &ERROR_TYPE)
+        let code = text(&head.headers, &wire::ERROR_TYPE)
             .or(details.type_name)
             .or(details.code)
             .and_then(|code| plain_code(&code));
@@ -127,7 +129,7 @@ impl std::error::Error for ServiceError {}
 
 /// What Lambda calls the request.
 pub(super) fn request_id(headers: &HeaderMap) -> Option<String> {
-    text(headers, &REQUEST_ID)
+    text(headers, &wire::REQUEST_ID)
 }
 
 /// A header that is text, as what it says.
@@ -172,10 +174,6 @@ const THROTTLING: [&str; 4] =
     ["EC2ThrottledException", "RequestLimitExceeded", "Throttling", "ThrottlingException"];
 
 const EXPIRED: [&str; 2] = ["ExpiredToken", "ExpiredTokenException"];
-
-const ERROR_TYPE: HeaderName = HeaderName::from_static("x-amzn-errortype");
-
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
 
 #[cfg(test)]
 mod tests {

@@ -19,8 +19,8 @@ use self::chunks::{Chunks, Head};
 use super::call::{Answer, Call};
 use super::invocation::executed_version;
 use super::observe::Recorder;
-use super::path::Operation;
 use super::service_error::request_id;
+use super::wire::Operation;
 use super::{Error, Invocation};
 use presized::Reader;
 
@@ -129,7 +129,7 @@ impl ResponseStream {
 }
 
 impl Answer for ResponseStream {
-    const OPERATION: Operation = Operation::InvokeStreaming;
+    const OPERATION: Operation = Operation::InvokeWithResponseStream;
 
     async fn read(
         call: &Call,

@@ -7,7 +7,8 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::*;
-use crate::path::{Operation, target};
+use crate::path::target;
+use crate::wire::Operation;
 
 proptest! {
     #[test]
