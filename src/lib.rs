@@ -20,6 +20,8 @@ mod history;
 #[cfg(feature = "json")]
 mod json_error;
 mod limited;
+#[cfg(all(test, loom))]
+mod models;
 mod options;
 mod partial;
 pub mod payload;

@@ -1,4 +1,4 @@
-//! Bodies that share a budget.
+//! Models of bodies that share a budget.
 
 use std::future::poll_fn;
 use std::task::{Context, Poll, Waker};
@@ -11,7 +11,7 @@ use loom::thread;
 use crate::bank::Exhausted;
 use crate::budget::{Account, MemoryBudget, Share};
 
-/// What is held, counted apart from the budget's own books.
+/// Counts the bytes that are held, independently of the budget.
 struct Held {
     bytes: AtomicU64,
     budget: u64,
@@ -28,7 +28,7 @@ impl Held {
     }
 }
 
-/// Waits for what must be granted in the end.
+/// Waits for a share within the claim.
 fn take(account: &Account, bytes: u64) -> Share {
     match block_on(poll_fn(|cx| account.poll_share(cx, bytes))) {
         Ok(share) => share,
@@ -36,7 +36,7 @@ fn take(account: &Account, bytes: u64) -> Share {
     }
 }
 
-/// Reads a body that claims `claim` and takes it in these shares, all of them.
+/// Reads a body that claims `claim` bytes and takes all of these shares.
 fn read(budget: &MemoryBudget, held: &Held, claim: u64, shares: &[u64]) {
     let account = budget.open(claim);
     let mut kept = Vec::new();
@@ -50,7 +50,7 @@ fn read(budget: &MemoryBudget, held: &Held, claim: u64, shares: &[u64]) {
     }
 }
 
-/// Runs one body a thread, and checks that nothing is left of them.
+/// Runs each body in a thread of its own and checks that it returns all its bytes.
 fn model(budget: u64, bodies: &'static [(u64, &'static [u64])]) {
     let mut builder = loom::model::Builder::new();
     // Two preemptions find nearly all there is to find; without a bound this takes hours.
@@ -73,34 +73,34 @@ fn model(budget: u64, bodies: &'static [(u64, &'static [u64])]) {
 }
 
 #[test]
-fn two_growing_bodies_that_do_not_fit_together() {
+fn two_growing_bodies_that_do_not_fit_together_both_finish() {
     model(3, &[(3, &[1, 1, 1]), (3, &[1, 1, 1])]);
 }
 
 #[test]
-fn one_growing_body_and_one_of_known_length() {
+fn growing_body_and_body_of_known_length_both_finish() {
     model(3, &[(3, &[1, 2]), (2, &[2])]);
 }
 
-/// With room for the first to finish, but not for both others after it: where first come,
-/// first served ends with the two others each holding what the other one needs.
+/// The first body fits, but not both others after it. If bodies were served in the order of their
+/// requests, the two others would deadlock: each would hold bytes that the other needs.
 #[test]
-fn three_bodies_of_unequal_claims() {
+fn three_bodies_of_unequal_claims_all_finish() {
     model(5, &[(2, &[1, 1]), (5, &[1, 4]), (5, &[2, 3])]);
 }
 
 #[test]
-fn three_bodies_one_of_which_takes_all() {
+fn three_bodies_finish_when_one_takes_the_whole_budget() {
     model(2, &[(2, &[2]), (1, &[1]), (2, &[1, 1])]);
 }
 
 #[test]
-fn cancelled_wait_is_passed_on() {
+fn cancelled_request_wakes_the_next_body() {
     loom::model(|| {
         let budget = MemoryBudget::new(1);
         let first = budget.open(1);
         let held = take(&first, 1);
-        // Asks, and is gone before or after it is granted, never having fetched it.
+        // Dropped before or after its request is granted, without taking the share.
         let cancelled = budget.open(1);
         let mut cx = Context::from_waker(Waker::noop());
         assert!(cancelled.poll_share(&mut cx, 1).is_pending());
@@ -121,12 +121,12 @@ fn cancelled_wait_is_passed_on() {
 }
 
 #[test]
-fn content_is_given_back_by_another_thread() {
+fn content_dropped_by_another_thread_returns_its_bytes() {
     loom::model(|| {
         let budget = MemoryBudget::new(2);
         let account = budget.open(2);
         let content = take(&account, 2);
-        // Read to its end, and alive.
+        // The body is complete and its content is still in use.
         drop(account);
         let reader = thread::spawn(move || drop(content));
         let next = budget.open(1);
@@ -138,7 +138,7 @@ fn content_is_given_back_by_another_thread() {
 }
 
 #[test]
-fn body_that_outgrows_its_claim_never_waits_with_what_it_holds() {
+fn body_that_outgrows_its_claim_never_waits() {
     loom::model(|| {
         let budget = MemoryBudget::new(2);
         let other = thread::spawn({
@@ -155,7 +155,7 @@ fn body_that_outgrows_its_claim_never_waits_with_what_it_holds() {
         let mut cx = Context::from_waker(Waker::noop());
         match account.poll_share(&mut cx, 1) {
             Poll::Ready(Ok(_) | Err(Exhausted)) => {}
-            Poll::Pending => panic!("waits for what it did not claim"),
+            Poll::Pending => panic!("a body waits for more than it claimed"),
         }
         drop(first);
         drop(account);
@@ -165,7 +165,7 @@ fn body_that_outgrows_its_claim_never_waits_with_what_it_holds() {
 }
 
 #[test]
-fn fail_fast_takes_what_is_there_or_fails() {
+fn fail_fast_handle_never_waits() {
     loom::model(|| {
         let budget = MemoryBudget::new(1);
         let other = thread::spawn({

@@ -1,4 +1,4 @@
-//! Threads that share a pool.
+//! Models of threads that share a pool.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn every_buffer_returns_once() {
 }
 
 #[test]
-fn idle_bytes_never_pass_their_bound() {
+fn idle_bytes_never_exceed_the_maximum() {
     loom::model(|| {
         let pool = BufferPool::new(SIZE as u64);
         let [first, second] = [0, 1].map(|_| pool.take(SIZE..=SIZE).unwrap());
@@ -54,24 +54,24 @@ fn idle_bytes_never_pass_their_bound() {
 }
 
 #[test]
-fn one_idle_buffer_goes_to_one_of_two() {
+fn one_idle_buffer_is_given_to_one_of_two_threads() {
     loom::model(|| {
         let pool = BufferPool::with_max_age(4 * SIZE as u64, Duration::from_secs(3600));
         pool.put(pool.take(SIZE..=SIZE).unwrap());
-        let addresses = Arc::new(AtomicUsize::new(0));
-        let take = |pool: BufferPool, sum: Arc<AtomicUsize>| {
+        let taken = Arc::new(AtomicUsize::new(0));
+        let take = |pool: BufferPool, taken: Arc<AtomicUsize>| {
             let buffer = pool.take(SIZE..=SIZE).unwrap();
-            sum.fetch_add(1, SeqCst);
+            taken.fetch_add(1, SeqCst);
             buffer
         };
         let other = thread::spawn({
-            let (pool, sum) = (pool.clone(), addresses.clone());
-            move || take(pool, sum)
+            let (pool, taken) = (pool.clone(), taken.clone());
+            move || take(pool, taken)
         });
-        let mine = take(pool.clone(), addresses.clone());
+        let mine = take(pool.clone(), taken.clone());
         let theirs = other.join().unwrap();
         assert_ne!(mine.as_ptr(), theirs.as_ptr());
-        assert_eq!((pool.stats().hits, pool.stats().misses, addresses.load(SeqCst)), (1, 2, 2));
+        assert_eq!((pool.stats().hits, pool.stats().misses, taken.load(SeqCst)), (1, 2, 2));
         pool.put(mine);
         pool.put(theirs);
         pool.trim();
