@@ -1,7 +1,6 @@
-//! One bound on the memory of many bodies.
+//! The memory budget: one bound on the memory of many bodies.
 //!
-//! Hands out shares, in bytes, and takes them back; who gets one is decided in `bank.rs`.
-//! Knows no body and reserves nothing.
+//! Grants shares, in bytes, and takes them back. `bank.rs` decides which request is granted.
 
 use std::fmt;
 use std::task::{Context, Poll, Waker};
@@ -11,62 +10,62 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A bound in bytes on the memory of all bodies that are read under it.
 ///
-/// A body of known length takes its share before its memory is reserved, one of unknown
-/// length takes shares as it grows. Where there is not enough left, the body waits for
-/// others to finish; under a [`fail_fast`](Self::fail_fast) handle it fails. The content
-/// of a finished body counts until its last [`Bytes`](bytes::Bytes) is dropped, since that
-/// is how long its memory is taken; a `Vec`, a `String` and the caller's buffer leave the
-/// budget when they are handed out. Clones share one bound.
+/// A body of known length takes its share before its memory is reserved. A body of unknown length
+/// takes more shares as it grows. If the budget has no room, the body waits for others to finish,
+/// or fails under a [`fail_fast`](Self::fail_fast) handle. Clones share one bound.
 ///
-/// Not in it is what the transport holds: the read buffer of each connection, a large frame
-/// that is handed over as it came, and the frame of a body that waits. Nor is what the
-/// caller's buffer had room for, what is idle in a pool, nor the copy in which
-/// [`CollectError::into_partial`](crate::CollectError::into_partial) joins what had arrived.
-/// An error holds its bytes, and their share, until it is dropped.
+/// # What counts
+///
+/// The content of a finished body counts until its last [`Bytes`](bytes::Bytes) is dropped. A
+/// `Vec`, a `String` and a buffer of the caller leave the budget when they are returned. An error
+/// holds its partial content, and its share, until it is dropped.
+///
+/// These do not count: the read buffer of a connection, a large frame that is handed over without a
+/// copy, the frame of a body that waits, the spare capacity of a caller's buffer, idle buffers of a
+/// pool, and the copy that [`CollectError::into_partial`](crate::CollectError::into_partial) makes.
 ///
 /// # Order
 ///
-/// Bodies that hold something and need more are served first, and those that hold nothing
-/// after them, both in the order in which they asked. A body that holds nothing is never
-/// overtaken by another such; one that holds something, by a later one whose share can be
-/// handed out now where its own cannot.
+/// Bodies that hold memory and need more are served first, in the order of their requests. Bodies
+/// that hold nothing follow, in the order of their requests. A body that holds nothing is never
+/// overtaken by another such body. A body that holds memory can be overtaken by a later one whose
+/// request fits now.
 ///
-/// # Why it cannot deadlock
+/// # No deadlock
 ///
-/// Every body has a claim, the most memory it can come to hold: its length where that is
-/// known; else what its limit needs, both copies counted while blocks are joined; and never
-/// more than the budget. A share is handed out only if all bodies could still be finished
-/// one after the other in some order, each by what is left and what those before it give
-/// back: Dijkstra's banker's algorithm (EWD 108, 1965). So there is always one that can be served
-/// to its end. A body that outgrows its claim is given what it asks only if that is there,
-/// and fails otherwise: it never waits for more than it claimed while it holds something.
+/// Every body has a claim: the most memory that it can need. The claim is its length if that is
+/// known, and otherwise what its limit needs, with both buffers of a copy, but never more than the
+/// budget. A share is granted only if all bodies can still finish one after the other: the banker's
+/// algorithm (E. W. Dijkstra, EWD 108, 1965). So one body can always finish. A body that outgrows
+/// its claim gets what is free at once, and fails otherwise: it never waits for more than its claim
+/// while it holds memory.
 ///
-/// The price is room that is kept free: a body of unknown length has a right to a little
-/// more than twice its limit, up to the whole budget, and one above the eager bound to twice
-/// its length. Keep limits small beside the budget, or one slow body keeps others waiting.
+/// The cost is room that is kept free. A body of unknown length claims a little more than twice its
+/// limit, and a body above the eager bound twice its length. Keep limits small compared to the
+/// budget, or one slow body keeps others waiting.
 ///
-/// What it takes is that peers go on sending, or are given up by a timeout, and that
-/// contents are dropped: a task that keeps contents which fill the budget and awaits one
-/// more body waits for itself. Over HTTP/2, bodies that wait fill the window of the connection
-/// they share with bodies that do not; give it a window that is larger than those of its
-/// streams together.
+/// Progress needs senders that continue, or a timeout that gives them up, and contents that are
+/// dropped. A task deadlocks if it holds the whole budget while it waits for another body. Over
+/// HTTP/2, bodies that wait fill the flow-control window of their connection. Set that window
+/// larger than the windows of its streams together.
 ///
 /// # Errors
 ///
-/// [`CollectError::Budget`](crate::CollectError::Budget) at once, before the body is polled,
-/// for a limit above the budget and for an exact length whose claim is above it. Later, for
-/// a body of unknown length that has grown beyond what the budget could hold.
+/// A read fails with [`CollectError::Budget`](crate::CollectError::Budget) before the body is
+/// polled if its limit, or the claim of an exact length, is above the budget. A body of unknown
+/// length fails later if it outgrows what the budget can hold.
 ///
 /// # Examples
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use presized::{Collect, MemoryBudget};
+/// use presized::{MemoryBudget, Reader};
 ///
 /// let budget = MemoryBudget::new(256 << 20);
+/// let reader = Reader::new(6 << 20).budget(&budget);
 /// # let body = http_body_util::Full::<bytes::Bytes>::from("hello");
-/// let content = Collect::new(body, Reader::new(6 << 20).budget(&budget)).content_length(Some(5)).bytes().await?;
+/// let content = reader.collect(body).content_length(5).await?;
 /// assert_eq!(budget.in_use(), 5);
 /// drop(content);
 /// assert_eq!(budget.in_use(), 0);
@@ -85,29 +84,29 @@ struct Shared {
 }
 
 impl MemoryBudget {
-    /// A budget of this many bytes. Under 0, only empty bodies with a limit of 0 are read.
+    /// Creates a budget of `capacity` bytes. A budget of 0 admits only reads with a limit of 0.
     pub fn new(capacity: u64) -> Self {
         let bank = Mutex::new(Bank::new(capacity));
         Self { shared: Arc::new(Shared { capacity, bank }), waits: true }
     }
 
-    /// The same budget for bodies that fail where they would have to wait.
-    #[must_use = "it is this handle under which bodies fail"]
+    /// Returns a handle to the same budget under which a body fails instead of waiting.
+    #[must_use = "only reads under the returned handle fail fast"]
     pub fn fail_fast(&self) -> Self {
         Self { shared: self.shared.clone(), waits: false }
     }
 
-    /// The whole of it, in bytes.
+    /// Returns the capacity in bytes.
     pub fn capacity(&self) -> u64 {
         self.shared.capacity
     }
 
-    /// Bytes that are handed out.
+    /// Returns the number of bytes that are granted now.
     pub fn in_use(&self) -> u64 {
         self.shared.capacity - self.shared.lock().free()
     }
 
-    /// A body that is read under this budget and claims this many bytes at the most.
+    /// Opens the account of a body that claims at most this many bytes.
     pub(crate) fn open(&self, claim: u64) -> Account {
         let id = self.shared.lock().open(claim);
         Account { shared: self.shared.clone(), id, waits: self.waits }
@@ -124,7 +123,7 @@ impl fmt::Debug for MemoryBudget {
     }
 }
 
-/// A body under a budget. Dropped when the body is read, or given up.
+/// The account of one body. It is dropped when the body is read or given up.
 pub(crate) struct Account {
     shared: Arc<Shared>,
     id: u64,
@@ -132,9 +131,9 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Asks for `bytes` more, and is to be polled until it is ready.
+    /// Requests `bytes` more. It must be polled until it is ready.
     ///
-    /// Dropping the account takes the request back.
+    /// Dropping the account withdraws the request.
     pub(crate) fn poll_share(
         &self,
         cx: &mut Context<'_>,
@@ -143,7 +142,7 @@ impl Account {
         self.request(self.waits.then(|| cx.waker()), bytes)
     }
 
-    /// Asks for `bytes` that are a convenience, and not waited for.
+    /// Requests `bytes` without waiting.
     pub(crate) fn try_share(&self, bytes: u64) -> Option<Share> {
         match self.request(None, bytes) {
             Poll::Ready(Ok(share)) => Some(share),
@@ -152,8 +151,8 @@ impl Account {
     }
 
     fn request(&self, waker: Option<&Waker>, bytes: u64) -> Poll<Result<Share, Exhausted>> {
-        // Outside of the lock: an executor can keep a task in its waker, and with the task
-        // go shares of this budget.
+        // Wakers are cloned and dropped without the lock: a waker can own a task, and the task can
+        // own shares of this budget.
         let waker = waker.cloned();
         let mut stale = None;
         let answer = self.shared.lock().request(self.id, bytes, waker, &mut stale);
@@ -174,7 +173,7 @@ impl Drop for Account {
     }
 }
 
-/// Bytes of the budget, given back when they are dropped.
+/// Granted bytes of the budget. Dropping it returns them.
 pub(crate) struct Share {
     shared: Arc<Shared>,
     id: u64,
@@ -193,7 +192,7 @@ impl Drop for Share {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Bank> {
-        // Nothing panics while it is held.
+        // No code panics while it holds the lock.
         self.bank.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! What a read gives beside the bytes.
+//! The results of a read, and its progress.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use http::HeaderMap;
 
 use crate::ContentLength;
 
-/// A body in memory: content, trailers, and how the reading went.
+/// A body in memory: content, trailers and statistics.
 ///
-/// `Debug` shows how many bytes the content has and never the bytes.
+/// `Debug` shows the number of bytes, and never the bytes.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Collected {
     /// The content, contiguous.
     pub content: Bytes,
-    /// The trailer section. A message has one (RFC 9110 §6.5); of a body that yields
-    /// several frames of trailers the first is kept.
+    /// The trailer section (RFC 9110 §6.5). If the body yields several frames of trailers, the
+    /// first is kept.
     pub trailers: Option<HeaderMap>,
-    /// How the reading went.
+    /// The statistics of the read.
     pub stats: CollectStats,
 }
 
@@ -32,36 +32,35 @@ impl fmt::Debug for Collected {
     }
 }
 
-/// How the reading of one body went. Sizes are in bytes.
+/// The statistics of one read. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CollectStats {
-    /// The length that was gone by: an exact size hint of the body, or else what the
-    /// caller passed, or else the lower bound of the size hint as a hint. `Exact(0)` for a
-    /// body that was at its end from the start, and for a response that has no content by its
-    /// method and status.
+    /// The length that was expected: an exact size hint of the body, else the declared length, else
+    /// the lower bound of the size hint as a hint. It is `Exact(0)` for a body that was at its end
+    /// from the start, and for a response without content by its method and status.
     pub content_length: ContentLength,
     /// Bytes of content that arrived.
     pub received: u64,
-    /// Data frames that were not empty.
+    /// Data frames with content.
     pub frames: u64,
-    /// How often memory was reserved, from the allocator or a pool; joining blocks and
-    /// trimming slack count. 1 for a known length within the eager bound, 0 for a body that
-    /// is empty or was handed over as the one frame it came in.
+    /// Number of reservations, from the allocator or a pool, with those for joining blocks and for
+    /// trimming. It is 1 for a declared length within the eager bound. It is 0 for an empty body,
+    /// and for a body of one frame that was handed over.
     pub reservations: u32,
-    /// Most memory held for the content at one time, both blocks of a reallocation
-    /// counted. What the transport holds is not in it.
+    /// The most memory that was held for the content at one time, with both buffers of a
+    /// reallocation. Memory of the transport does not count.
     pub peak: u64,
 }
 
 impl CollectStats {
-    /// Whether more arrived than an exact length had promised.
+    /// Returns whether more bytes arrived than an exact length declared.
     pub fn is_longer(&self) -> bool {
         matches!(self.content_length, ContentLength::Exact(length) if self.received > length)
     }
 
-    /// Whether less arrived than an exact length had promised, which only
-    /// [`Mismatch::Allow`](crate::Mismatch::Allow) lets pass.
+    /// Returns whether fewer bytes arrived than an exact length declared. Only
+    /// [`Mismatch::Allow`](crate::Mismatch::Allow) accepts that.
     pub fn is_shorter(&self) -> bool {
         matches!(self.content_length, ContentLength::Exact(length) if self.received < length)
     }
@@ -69,13 +68,13 @@ impl CollectStats {
 
 /// The beginning of a body.
 ///
-/// `Debug` shows how many bytes there are and never the bytes.
+/// `Debug` shows the number of bytes, and never the bytes.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Prefix {
     /// The first bytes, up to the limit.
     pub content: Bytes,
-    /// Whether there was more than that.
+    /// Whether the body has more bytes.
     pub truncated: bool,
 }
 
@@ -88,13 +87,13 @@ impl fmt::Debug for Prefix {
     }
 }
 
-/// How far the reading of a body has come.
+/// The progress of one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
     /// Bytes received so far.
     pub received: u64,
-    /// Bytes that the body was declared to have, exactly or as a hint. `None` where nothing
-    /// was declared, and once more than that has arrived.
+    /// The declared length in bytes, exact or a hint. It is `None` if no length was declared, and
+    /// after more bytes have arrived.
     pub expected: Option<u64>,
 }

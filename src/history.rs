@@ -1,17 +1,16 @@
-//! How long the next body is likely to be, where none of them says so.
+//! The length history: predicts the length of bodies that declare none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What bodies like the next one measured lately.
+/// Predicts the length of bodies that declare none from the lengths of earlier ones.
 ///
-/// For responses without a length, which take twice their memory to read: a guess that
-/// is right makes it one reservation. It is a hint: it never lifts a limit, never passes
-/// the eager bound, and never makes an error. One that is too small costs what no guess
-/// costs; one that is too large, a copy into a smaller buffer at the end.
+/// A right prediction makes reading a chunked body one reservation. A prediction is only a hint: it
+/// never raises a limit, never passes the eager bound, and never causes an error. A prediction that
+/// is too small costs no more than none. One that is too large costs a copy into a smaller buffer.
 ///
-/// Keep one for each kind of body: an operation, a route, a function. Clones share one.
-/// Reading and noting take no lock.
+/// Keep one history for each kind of body: an operation, a route, a function. Clones share one
+/// history. Reading and recording take no lock.
 ///
 /// # Examples
 ///
@@ -23,7 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// for length in [1_000_000, 1_000_100, 9_000_000, 999_900] {
 ///     history.observe(length);
 /// }
-/// // The outlier does not count, and there is a little room.
+/// // One outlier does not count, and a sixteenth is added.
 /// assert_eq!(history.expected(), Some(1_062_606));
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -33,29 +32,28 @@ pub struct LengthHistory {
 
 #[derive(Debug, Default)]
 struct Recent {
-    /// Each is one more than a length; 0 is none.
+    /// Each value is a length plus one. 0 means that there is no length yet.
     lengths: [AtomicU64; KEPT],
     seen: AtomicU64,
 }
 
 impl LengthHistory {
-    /// A history of nothing.
+    /// Creates an empty history.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Notes the length in bytes of a body that was read. [`Collect`](crate::Collect) does
-    /// so for bodies without a declared length that it reads to their end.
+    /// Records the length in bytes of a body. [`Collect`](crate::Collect) records bodies without a
+    /// declared length that it reads to their end.
     pub fn observe(&self, length: u64) {
         let position = self.recent.seen.fetch_add(1, Relaxed) % KEPT as u64;
         self.recent.lengths[position as usize].store(length.saturating_add(1), Relaxed);
     }
 
-    /// The number of bytes to expect of the next body.
+    /// Returns the predicted length of the next body in bytes.
     ///
-    /// The second largest of the last eight, so that one outlier moves nothing, and one
-    /// sixteenth more, so that lengths may vary a little. A race with a note gives the
-    /// estimate before or after it.
+    /// It is the second largest of the last eight lengths, so that one outlier changes nothing, plus
+    /// one sixteenth, so that lengths may vary. A concurrent record counts or does not.
     pub fn expected(&self) -> Option<u64> {
         let mut lengths = [0; KEPT];
         for (copy, length) in lengths.iter_mut().zip(&self.recent.lengths) {
@@ -67,8 +65,7 @@ impl LengthHistory {
     }
 }
 
-/// Lengths that are remembered: enough to see past an outlier, few enough to forget a
-/// size that is no longer sent.
+/// Number of lengths that are kept: enough to ignore an outlier, few enough to forget an old size.
 const KEPT: usize = 8;
 
 const ROOM_SHARE: u64 = 16;

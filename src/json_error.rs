@@ -1,16 +1,16 @@
-//! Why content is not the JSON that was asked for, without the content.
+//! The error of parsing JSON, without the content.
 
 use std::error::Error;
 use std::fmt;
 
 use serde_json::error::Category;
 
-/// Why content is not the JSON that was asked for.
+/// The error of parsing content as JSON of the requested type.
 ///
-/// Where a value is not of the type that was asked for, serde quotes it: a string in full, the
-/// name of a field. `Display` and `Debug` of this error say which kind of error it is and where, and
-/// nothing of the content, so that a log of it gives no secret away. What serde says can be had by
-/// [`get_ref`](Self::get_ref), and is no [`source`](Error::source).
+/// serde quotes a value of the wrong type in its message: a whole string, or the name of a field.
+/// `Display` and `Debug` of this error show the kind of the error and its position, and nothing of
+/// the content, so that a log reveals no secret. [`get_ref`](Self::get_ref) gives the error of
+/// serde, which is not the [`source`](Error::source) for the same reason.
 ///
 /// # Examples
 ///
@@ -23,8 +23,8 @@ use serde_json::error::Category;
 /// let body = Full::<bytes::Bytes>::from(r#"{"token":"hunter2"}"#);
 /// let error = Collect::new(body, 1024).json::<Vec<u8>>().await.unwrap_err();
 /// let CollectError::InvalidJson { source, .. } = error else { unreachable!() };
-/// assert_eq!(source.to_string(), "JSON of another type or shape at line 1 column 0");
-/// assert!(source.get_ref().is_data());
+/// assert_eq!(source.to_string(), "JSON has an unexpected type or shape at line 1 column 0");
+/// assert_eq!((source.line(), source.column()), (1, 0));
 /// # }
 /// ```
 pub struct JsonError(serde_json::Error);
@@ -34,14 +34,28 @@ impl JsonError {
         Self(error)
     }
 
-    /// The error of serde, whose message can quote from the content.
-    pub fn get_ref(&self) -> &serde_json::Error {
+    /// Returns the line of the error, counted from 1, or 0 if it is not known.
+    pub fn line(&self) -> usize {
+        self.0.line()
+    }
+
+    /// Returns the column of the error in bytes, counted from 1, or 0 if it is not known.
+    pub fn column(&self) -> usize {
+        self.0.column()
+    }
+
+    /// Returns the error of the parser. Its message can quote the content.
+    ///
+    /// It is a `serde_json::Error`, for `downcast_ref`.
+    pub fn get_ref(&self) -> &(dyn Error + Send + Sync + 'static) {
         &self.0
     }
 
-    /// The error of serde, whose message can quote from the content.
-    pub fn into_inner(self) -> serde_json::Error {
-        self.0
+    /// Returns the error of the parser by value. Its message can quote the content.
+    ///
+    /// It is a `serde_json::Error`, for `downcast`.
+    pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
+        self.0.into()
     }
 }
 
@@ -49,12 +63,12 @@ impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(error) = self;
         match error.classify() {
-            // Messages of the parser's own, which quote nothing.
+            // These messages of the parser quote nothing.
             Category::Syntax | Category::Eof | Category::Io => error.fmt(f),
             Category::Data => {
-                f.write_str("JSON of another type or shape")?;
+                f.write_str("JSON has an unexpected type or shape")?;
                 match error.line() {
-                    // Of a value that was read and then refused.
+                    // The value was parsed and then rejected, so it has no position.
                     0 => Ok(()),
                     line => write!(f, " at line {line} column {}", error.column()),
                 }

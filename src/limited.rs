@@ -56,6 +56,8 @@ pub struct Limited<B> {
     received: u64,
 }
 
+type FrameResult<B> = Result<Frame<<B as Body>::Data>, CollectError<<B as Body>::Error>>;
+
 impl<B: Body> Limited<B> {
     /// Bounds `body`. `reader` is the limit in bytes, inclusive, or a [`Reader`].
     pub fn new(body: B, reader: impl Into<Reader>) -> Self {
@@ -67,10 +69,7 @@ impl<B: Body> Limited<B> {
         Self { body, reader, declared, expectation: None, received: 0 }
     }
 
-    fn poll_body(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<B::Data>, CollectError<B::Error>>>> {
+    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Option<FrameResult<B>>> {
         let Some(body) = &mut self.body else { return Poll::Ready(None) };
         let limit = self.reader.get_limit();
         let expectation = self.expectation.get_or_insert_with(|| {

@@ -1,4 +1,4 @@
-//! Memory that goes from one body to the next without going through the allocator.
+//! The buffer pool: memory that goes from one body to the next without the allocator.
 
 use std::collections::{BTreeMap, TryReserveError, VecDeque};
 use std::fmt;
@@ -7,47 +7,47 @@ use std::time::{Duration, Instant};
 
 use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Buffers that are used again for the next body.
+/// A pool of buffers that are used again for the next body.
 ///
-/// An allocator gives megabytes back to the kernel when a body is dropped, and the next
-/// body faults them in again, page by page: about 1,500 faults for 6 MiB, which is more
-/// work than the copying. A pool keeps them. Clones share one pool.
+/// An allocator returns megabytes to the kernel when a body is dropped, and the next body faults
+/// them in again, page by page: about 1,500 page faults for 6 MiB, which cost more than the copy. A
+/// pool keeps the buffers. Clones share one pool.
 ///
-/// The buffer of a [`Bytes`](bytes::Bytes) returns when its last clone is dropped, on
-/// whatever thread; that of an unfinished body when reading it is cancelled or panics, and
-/// with the error when it fails. A `Vec` or a `String` is the caller's to keep, so those forms take nothing
-/// from the pool.
+/// The buffer of a [`Bytes`](bytes::Bytes) returns when its last clone is dropped, on any thread.
+/// The buffer of an unfinished body returns when the read is cancelled or panics, or with the error.
+/// The forms that give a `Vec` or a `String` do not use the pool.
 ///
 /// # What it keeps
 ///
-/// At most the given number of idle bytes; where one buffer more would pass it, those go
-/// that have been idle longest. One that has been idle for the maximum age goes the next
-/// time anything is taken or returned, so that an outlier does not stay, and nothing runs
-/// in the background for it. [`trim`](Self::trim) lets go of all.
+/// - At most the given number of idle bytes. The buffers that were idle longest are freed to make
+///   room.
+/// - No buffer longer than the maximum age. An old buffer is freed the next time a buffer is taken
+///   or returned, because nothing runs in the background. [`trim`](Self::trim) frees all.
+/// - No buffers under 16 KiB, which the allocator keeps itself.
 ///
-/// Sizes are an eighth of a power of two apart. A body is only given a buffer between its
-/// length and that length rounded up to a size, and never one that it has not earned, so
-/// one that is there already holds no more than a new one would. Buffers under 16 KiB are
-/// left to the allocator.
+/// Sizes are an eighth of a power of two apart. A body gets a buffer between its length and that
+/// length rounded up to the next size, and never one that it may not reserve. So a pooled buffer
+/// holds no more memory than a new one.
 ///
-/// The bytes of an earlier body are not overwritten before others take their place. They
-/// cannot be seen: a buffer comes back empty, and safe Rust reads nothing beyond its length.
+/// Earlier content is not overwritten, and it cannot be seen: a buffer comes back empty, and safe
+/// Rust reads nothing beyond its length.
 ///
 /// # Examples
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use presized::{BufferPool, Collect};
+/// use presized::{BufferPool, Reader};
 ///
 /// let pool = BufferPool::new(64 << 20);
+/// let reader = Reader::new(64 << 20).pool(&pool);
 /// for _ in 0..2 {
 ///     # let body = http_body_util::StreamBody::new(futures_util::stream::iter(
 ///     #     [vec![0; 1 << 20], vec![0; 5 << 20]].map(|data| {
 ///     #         Ok::<_, std::convert::Infallible>(http_body::Frame::data(bytes::Bytes::from(data)))
 ///     #     }),
 ///     # ));
-///     let content = Collect::new(body, Reader::new(64 << 20).pool(&pool)).content_length(Some(6 << 20)).bytes().await?;
+///     let content = reader.collect(body).content_length(6 << 20).await?;
 ///     assert_eq!(content.len(), 6 << 20);
 /// }
 /// assert_eq!((pool.stats().misses, pool.stats().hits), (1, 1));
@@ -59,21 +59,21 @@ pub struct BufferPool {
     shared: Arc<Shared>,
 }
 
-/// What a [`BufferPool`] has done, and what it holds.
+/// The counters of a [`BufferPool`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PoolStats {
     /// Buffers that were taken from the pool.
     pub hits: u64,
-    /// Buffers that had to be allocated.
+    /// Buffers that were allocated.
     pub misses: u64,
-    /// Buffers in the pool.
+    /// Buffers in the pool now.
     pub idle: u64,
-    /// Bytes in those.
+    /// Bytes in the idle buffers.
     pub idle_bytes: u64,
-    /// Buffers that are with a body or its content, and will return.
+    /// Buffers that a body or its content holds, and that will return.
     pub outstanding: u64,
-    /// Bytes in those.
+    /// Bytes in the outstanding buffers.
     pub outstanding_bytes: u64,
 }
 
@@ -85,28 +85,28 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// By capacity; within one, the longest idle first, with their numbers.
+    /// By capacity. Of one capacity, the longest idle comes first. Each has its number.
     idle: BTreeMap<usize, VecDeque<(u64, Vec<u8>)>>,
-    /// By number, which is the order in which they came: since when, and the capacity.
+    /// By number, in the order of return: the time of return, and the capacity.
     ages: BTreeMap<u64, (Instant, usize)>,
     next: u64,
     stats: PoolStats,
 }
 
 impl BufferPool {
-    /// A pool that keeps at most `max_idle_bytes` bytes that are not in use, each for a
-    /// minute at most. 0 keeps nothing.
+    /// Creates a pool that keeps at most `max_idle_bytes` bytes of idle buffers, each for at most
+    /// 60 seconds. 0 keeps nothing.
     pub fn new(max_idle_bytes: u64) -> Self {
         Self::with_max_age(max_idle_bytes, MAX_AGE_DEFAULT)
     }
 
-    /// The same with another maximum age for idle buffers.
+    /// Creates a pool with another maximum age of idle buffers.
     pub fn with_max_age(max_idle_bytes: u64, max_age: Duration) -> Self {
         let shared = Shared { max_idle_bytes, max_age, state: Mutex::new(State::default()) };
         Self { shared: Arc::new(shared) }
     }
 
-    /// Lets go of all idle buffers.
+    /// Frees all idle buffers.
     pub fn trim(&self) {
         let mut state = self.lock();
         state.stats.idle = 0;
@@ -117,13 +117,13 @@ impl BufferPool {
         drop(idle);
     }
 
-    /// What the pool has done, and what it holds.
+    /// Returns the counters.
     #[must_use]
     pub fn stats(&self) -> PoolStats {
         self.lock().stats
     }
 
-    /// An empty buffer with a capacity in this range, the end of it if it is a new one.
+    /// Returns an empty buffer with a capacity in this range. A new buffer has the largest.
     pub(crate) fn take(&self, capacity: RangeInclusive<usize>) -> Result<Vec<u8>, TryReserveError> {
         let most = *capacity.end();
         let now = Instant::now();
@@ -169,12 +169,12 @@ impl BufferPool {
             }
         }
         drop(state);
-        // Unmapping megabytes takes longer than anybody should wait for the lock.
+        // Unmapping megabytes takes long, so it happens without the lock.
         drop(gone);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it is held.
+        // No code panics while it holds the lock.
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -199,7 +199,7 @@ impl State {
         self.idle.entry(capacity).or_default().push_back((number, buffer));
     }
 
-    /// The most recently used of the smallest that fit.
+    /// Takes the most recently used of the smallest buffers that fit.
     fn take_idle(&mut self, capacity: RangeInclusive<usize>) -> Option<Vec<u8>> {
         let (&capacity, buffers) = self.idle.range_mut(capacity).next()?;
         let (number, buffer) = buffers.pop_back()?;
@@ -210,7 +210,7 @@ impl State {
 
     fn take_longest_idle(&mut self) -> Option<Vec<u8>> {
         let (_, (_, capacity)) = self.ages.pop_first()?;
-        // The oldest of all is the oldest of its capacity.
+        // The oldest buffer of all is the oldest of its capacity.
         let (_, buffer) = self.idle.get_mut(&capacity)?.pop_front()?;
         self.taken(capacity);
         Some(buffer)
@@ -229,7 +229,7 @@ impl State {
         self.stats.outstanding_bytes += capacity as u64;
     }
 
-    /// Takes out what has been idle for too long, to be freed without the lock.
+    /// Takes out the buffers that are too old. The caller frees them without the lock.
     fn expire(&mut self, now: Instant, max_age: Duration) -> Vec<Vec<u8>> {
         let mut expired = Vec::new();
         let is_old = |since: Instant| now.saturating_duration_since(since) >= max_age;
@@ -240,7 +240,7 @@ impl State {
     }
 }
 
-/// Buffers under this size are cheap to allocate, and the allocator keeps them.
+/// The smallest pooled buffer, in bytes. The allocator keeps smaller ones itself.
 pub(crate) const POOLED_FROM: usize = 16 << 10;
 
 const MAX_AGE_DEFAULT: Duration = Duration::from_secs(60);

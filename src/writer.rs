@@ -1,6 +1,6 @@
-//! Memory that is written to, and becomes content that is sent.
+//! The pooled writer: a buffer that is written to and becomes content to send.
 //!
-//! Decides how it grows. Where memory comes from and goes back to is `block.rs`.
+//! Decides how the buffer grows. `block.rs` takes it from the pool and returns it.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
@@ -14,19 +14,18 @@ use crate::reserve::Size;
 
 /// A buffer of a [`BufferPool`] that is written to and becomes [`Bytes`].
 ///
-/// Made by [`BufferPool::writer`], for what is serialised before it is sent. Its memory
-/// returns to the pool when the last clone of the content is dropped, and with the writer
-/// where it does not come to that: after an error, a panic, or a future that is dropped.
+/// [`BufferPool::writer`] creates it, for content that is serialised before it is sent. The buffer
+/// returns to the pool when the last clone of the content is dropped. If the writer is dropped
+/// first, after an error or a panic, it returns with the writer.
 ///
-/// Nothing is reserved before the first byte. Then it is as much as is expected, so that
-/// content within that is written once and never moved. Content that outgrows it is moved
-/// to buffers that double.
+/// Nothing is reserved before the first byte. Then the expected length is reserved, so that content
+/// within it is written once and never moved. Longer content moves to buffers that double.
 ///
 /// # Errors
 ///
-/// Writing fails with [`OutOfMemory`](ErrorKind::OutOfMemory) where there is no memory, and
-/// with [`FileTooLarge`](ErrorKind::FileTooLarge) above the [`limit`](Self::limit). A write
-/// that fails has written nothing. An expected length never makes an error.
+/// A write fails with [`OutOfMemory`](ErrorKind::OutOfMemory) if there is no memory, and with
+/// [`FileTooLarge`](ErrorKind::FileTooLarge) above the [`limit`](Self::limit). A failed write has
+/// written nothing. A wrong expected length never causes an error.
 ///
 /// # Examples
 ///
@@ -44,7 +43,7 @@ use crate::reserve::Size;
 ///     let content = writer.into_bytes();
 ///     history.observe(content.len() as u64);
 /// }
-/// // The first grew, the second was one buffer of the right size, the third the same buffer.
+/// // The first content grew, the second got one buffer, and the third reused it.
 /// assert_eq!(pool.stats().hits, 1);
 /// # Ok(())
 /// # }
@@ -54,15 +53,15 @@ pub struct PooledWriter {
     pool: BufferPool,
     expected: usize,
     limit: usize,
-    /// Content ends here, unless there is more memory for it: where the buffer does, or the limit.
+    /// Where content must end without a reservation: the end of the buffer, or the limit.
     end: usize,
 }
 
 impl BufferPool {
-    /// A buffer to write to, of which `expected` bytes are likely to be filled; see
-    /// [`LengthHistory::expected`](crate::LengthHistory::expected).
+    /// Creates a writer for content of about `expected` bytes. Use
+    /// [`LengthHistory::expected`](crate::LengthHistory::expected) to predict it.
     pub fn writer(&self, expected: Option<u64>) -> PooledWriter {
-        // What cannot be addressed cannot be had either, and is given up at the first write.
+        // A length that cannot be addressed fails to be reserved, and the first write retries.
         let expected = expected.map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
         PooledWriter {
             block: Block::default(),
@@ -83,11 +82,10 @@ impl PooledWriter {
         self
     }
 
-    /// What was written.
+    /// Returns the content.
     ///
-    /// It keeps the whole buffer until its last clone is dropped. Only content under 16 KiB in
-    /// a pooled buffer, where more was expected, is copied to memory of its own length, and the
-    /// buffer returns at once.
+    /// The content keeps the whole buffer until its last clone is dropped. Content under 16 KiB in
+    /// a pooled buffer is copied to memory of its length, and the buffer returns at once.
     pub fn into_bytes(self) -> Bytes {
         let len = self.block.len();
         if self.block.is_pooled() && len < POOLED_FROM {
@@ -99,7 +97,7 @@ impl PooledWriter {
         self.block.into_bytes()
     }
 
-    /// Makes room for `more` bytes, more than there is room for now.
+    /// Makes room for `more` bytes, which do not fit now.
     #[cold]
     fn grow(&mut self, more: usize) -> io::Result<()> {
         let held = self.block.capacity();
@@ -118,7 +116,7 @@ impl PooledWriter {
         Ok(())
     }
 
-    /// An error without a cause, which would have to be allocated.
+    /// The error has no cause, because a cause would need an allocation.
     fn reserve(&self, bytes: usize) -> Result<Block, ErrorKind> {
         let size = Size::within(bytes as u64, self.limit as u64);
         let size = size.map_err(|_| ErrorKind::OutOfMemory)?;
@@ -132,7 +130,7 @@ impl Write for PooledWriter {
         Ok(data.len())
     }
 
-    // Serialisers write a few bytes at a time.
+    // Inlined, because serialisers write a few bytes at a time.
     #[inline]
     fn write_all(&mut self, data: &[u8]) -> io::Result<()> {
         if data.len() > self.end.saturating_sub(self.block.len()) {
@@ -158,5 +156,5 @@ impl fmt::Debug for PooledWriter {
     }
 }
 
-/// The first buffer where nothing is expected, as in `serde_json::to_vec`.
+/// The first buffer without an expected length, in bytes, as in `serde_json::to_vec`.
 const SMALLEST: usize = 128;

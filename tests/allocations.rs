@@ -239,18 +239,16 @@ fn silent_peer_costs_nothing() {
 #[test]
 fn slow_peer_holds_the_eager_bound_and_no_more() {
     let _alone = alone();
-    for (eager, most) in [(None, 16 * MIB), (Some(64 * KIB), 64 * KIB), (Some(0), 4)] {
+    for (eager, most) in [(None, 16 << 20), (Some(64 << 10), 64 << 10), (Some(0), 4)] {
         let body = Mock::new([Step::Data(Bytes::from_static(b"x")), Step::Hang]);
-        let mut collect = Collect::new(body, 2 << 30).content_length(Some(1 << 30));
-        if let Some(eager) = eager {
-            collect = collect.eager(eager);
-        }
+        let reader = eager.into_iter().fold(Reader::new(2 << 30), Reader::eager);
+        let collect = Collect::new(body, reader).content_length(Some(1 << 30));
         let mut read = Box::pin(collect.bytes());
         let start = Mark::now();
         let (_, spent) = Ledger::measure(|| {
             assert!(poll_once(read.as_mut()).is_pending());
         });
-        assert_eq!((spent.allocations, spent.peak), (1, most as u64));
+        assert_eq!((spent.allocations, spent.peak), (1, most));
         // And gives it back when it is dropped.
         Ledger::measure(|| drop(read));
         assert!(start.spent().kept <= 0, "{:?}", start.spent());
@@ -273,7 +271,7 @@ fn lie_that_ends_early_keeps_what_arrived_and_no_more() {
 fn above_the_eager_bound_memory_goes_straight_to_the_length() {
     let _alone = alone();
     let len = 64 * MIB;
-    let read = |eager: usize| {
+    let read = |eager: u64| {
         let body = body(len, 400 * KIB);
         count(
             Collect::new(body, Reader::new(u64::MAX).eager(eager))
@@ -281,12 +279,12 @@ fn above_the_eager_bound_memory_goes_straight_to_the_length() {
                 .bytes(),
         )
     };
-    let (content, spent) = read(16 * MIB);
+    let (content, spent) = read(16 << 20);
     assert_eq!(content.unwrap().len(), len);
     // 16 MiB, then 64 MiB beside it while it is copied.
     assert_eq!((spent.allocations, spent.bytes), (2, 80 * MIB as u64));
     assert_eq!((spent.peak, spent.kept), (80 * MIB as u64, len as i64));
-    let (_, spent) = read(64 * MIB);
+    let (_, spent) = read(64 << 20);
     assert_eq!((spent.allocations, spent.peak), (1, len as u64));
 }
 
@@ -465,7 +463,7 @@ proptest! {
         ],
         kind in 0..3,
         limit in prop_oneof![Just(u64::MAX), 0..100_000_u64, 1_000_000..4_000_000_u64],
-        eager in prop_oneof![Just(0_usize), 1..5000_usize, Just(65_536), Just(16 << 20)],
+        eager in prop_oneof![Just(0_u64), 1..5000_u64, Just(65_536), Just(16 << 20)],
         mismatch in prop_oneof![Just(Mismatch::RejectShorter), Just(Mismatch::Reject), Just(Mismatch::Allow)],
     ) {
         let _alone = alone();
@@ -480,7 +478,7 @@ proptest! {
         };
         let (read, _) = Ledger::measure(|| {
             let watched = Watched {
-                frames: frames.clone(), next: 0, received: 0, start: Mark::now(), limit, eager: eager as u64,
+                frames: frames.clone(), next: 0, received: 0, start: Mark::now(), limit, eager,
             };
             drive(Collect::new(watched, Reader::new(limit).eager(eager).mismatch(mismatch)).content_length(content_length).bytes())
         });
@@ -545,11 +543,12 @@ fn guess_that_there_is_no_memory_for_is_no_error() {
     let _alone = alone();
     let history = LengthHistory::new();
     history.observe(8 << 20);
-    let read = || Collect::new(body(100_000, 30_000), 16 << 20);
+    let reader = Reader::new(16 << 20);
+    let read = |reader: &Reader| Collect::new(body(100_000, 30_000), reader.clone());
     let guesses = [
-        read().history(&history),
-        read().content_length(ContentLength::Hint(5 << 20)),
-        read().content_length(ContentLength::Hint(u64::MAX)).eager(usize::MAX),
+        read(&reader.clone().history(&history)),
+        read(&reader).content_length(ContentLength::Hint(5 << 20)),
+        read(&reader.eager(u64::MAX)).content_length(ContentLength::Hint(u64::MAX)),
     ];
     for collect in guesses {
         let (content, _) = Ledger::measure(|| {
@@ -577,14 +576,13 @@ fn data_of_another_kind_than_bytes_is_copied_once() {
 #[test]
 fn warm_pool_reads_without_a_large_allocation() {
     let _alone = alone();
-    let pool = BufferPool::new(256 * MIB);
+    let pool = BufferPool::new(256 << 20);
     for len in [64 * KIB, 6 * MIB, 16 * MIB, 64 * MIB] {
         for declared in [Some(len as u64), None] {
             let history = LengthHistory::new();
             let read = || {
-                let collect =
-                    Collect::new(body(len, 64 * KIB - 1), Reader::new(u64::MAX).eager(72 * MIB));
-                collect.content_length(declared).pool(&pool).history(&history).bytes()
+                let reader = Reader::new(u64::MAX).eager(72 << 20).pool(&pool).history(&history);
+                Collect::new(body(len, 64 * KIB - 1), reader).content_length(declared).bytes()
             };
             // The first learns the length, and the second fills the pool with it.
             drop(drive(read()).unwrap());
@@ -626,11 +624,12 @@ fn budget_bounds_what_the_allocator_counts() {
         .map(|index| {
             let len = (index * 97_001) % (1200 * KIB) + 1;
             let body = Frames { pauses: true, ..body(len, 16 * KIB) };
-            let mut collect =
-                Collect::new(body, Reader::new(1250 << 10).eager(64 * KIB).budget(&budget));
-            if index % 3 == 0 {
-                collect = collect.eager(2 * MIB).content_length(Some(len as u64));
-            }
+            let reader = Reader::new(1250 << 10).eager(64 << 10).budget(&budget);
+            let collect = if index % 3 == 0 {
+                Collect::new(body, reader.eager(2 << 20)).content_length(Some(len as u64))
+            } else {
+                Collect::new(body, reader)
+            };
             (len, Some(Box::pin(collect.bytes())))
         })
         .collect();

@@ -341,18 +341,18 @@ fn futures_are_send_where_the_body_is() {
 
 #[tokio::test]
 async fn messages_state_the_numbers() {
-    let read = |body: Mock, limit| Collect::new(body, limit).content_length(Some(10));
+    let read = |body: Mock, reader: Reader| Collect::new(body, reader).content_length(Some(10));
     let message = |error: CollectError<MockError>| error.to_string();
     assert_eq!(
-        message(read(Mock::default(), 9).bytes().await.unwrap_err()),
+        message(read(Mock::default(), 9.into()).bytes().await.unwrap_err()),
         "body declares 10 bytes, over the limit of 9 bytes"
     );
     assert_eq!(
-        message(read(Mock::of(["12345"]), 10).bytes().await.unwrap_err()),
+        message(read(Mock::of(["12345"]), 10.into()).bytes().await.unwrap_err()),
         "body ended early: 5 of 10 declared bytes received"
     );
     assert_eq!(
-        message(read(reset_after("12345"), 10).bytes().await.unwrap_err()),
+        message(read(reset_after("12345"), 10.into()).bytes().await.unwrap_err()),
         "body failed: 5 of 10 declared bytes received"
     );
     assert_eq!(
@@ -363,7 +363,7 @@ async fn messages_state_the_numbers() {
         message(Collect::new(Mock::of(["12345", "6"]), 5).bytes().await.unwrap_err()),
         "body is over the limit of 5 bytes: 6 bytes received"
     );
-    let longer = read(Mock::of(["123456789", "01"]), 99).mismatch(Mismatch::Reject);
+    let longer = read(Mock::of(["123456789", "01"]), Reader::new(99).mismatch(Mismatch::Reject));
     assert_eq!(
         message(longer.bytes().await.unwrap_err()),
         "body is longer than declared: 11 bytes received, 10 declared"

@@ -109,7 +109,7 @@ async fn largest_numbers_neither_panic_nor_abort() {
 #[tokio::test]
 async fn unbounded_trust_is_refused_by_the_allocator_and_not_by_an_abort() {
     for declared in [u64::MAX, 1 << 63, i64::MAX as u64] {
-        let error = Collect::new(Mock::of(["hello"]), Reader::new(u64::MAX).eager(usize::MAX))
+        let error = Collect::new(Mock::of(["hello"]), Reader::new(u64::MAX).eager(u64::MAX))
             .content_length(Some(declared))
             .bytes()
             .await

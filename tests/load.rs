@@ -8,9 +8,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::{BodyExt, Empty};
-use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use presized::{BufferPool, Collect, LengthHistory, MemoryBudget, Reader, ResponseExt};
+use presized::{BufferPool, LengthHistory, MemoryBudget, Reader, ResponseExt};
 use presized_support::client::Client;
 use presized_support::ledger::{Ledger, Mark};
 use presized_support::pattern;
@@ -190,16 +189,15 @@ fn pooled_body_survives_a_consumer_that_collects() {
 /// The memory of the README's table: peak and bytes allocated, in hundredths of the body.
 #[test]
 fn memory_over_loopback_is_what_the_readme_says() {
-    type Read = fn(Collect<Incoming>) -> Collect<Incoming>;
-    let plain: Read = |collect| collect;
-    let table: [(u64, &str, Read, u64, u64); 3] = [
-        (6 * MIB, "one reservation", plain, 120, 110),
-        (64 * MIB, "two reservations", plain, 130, 130),
-        (64 * MIB, "one, since it may", |collect| collect.eager(64 << 20), 105, 105),
+    let reader = Reader::new(u64::MAX);
+    let table = [
+        (6 * MIB, "one reservation", &reader, 120, 110),
+        (64 * MIB, "two reservations", &reader, 130, 130),
+        (64 * MIB, "one reservation", &reader.clone().eager(64 << 20), 105, 105),
     ];
     let server = Server::start(Protocol::Http1).unwrap();
     block_on(async {
-        for (length, what, options, peak, allocated) in table {
+        for (length, what, reader, peak, allocated) in table {
             Ledger::count_this_thread(true);
             let mark = Mark::now();
             let mut client = Client::connect(server.endpoint()).await.unwrap();
@@ -207,7 +205,7 @@ fn memory_over_loopback_is_what_the_readme_says() {
             for _ in 0..4 {
                 before = mark.spent().bytes;
                 let response = client.get(&known(length)).await.unwrap();
-                let collect = options(response.collect_presized(&Method::GET, length));
+                let collect = response.collect_presized(&Method::GET, reader.clone().limit(length));
                 assert!(pattern::is_whole(&collect.bytes().await.unwrap(), length));
             }
             let spent = mark.spent();

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::{Method, Response};
 use presized::{
     BufferPool, Collect, CollectError, ContentLength, LengthHistory, MemoryBudget, Reader,
-    ResponseExt, payload,
+    ResponseExt,
 };
 use presized_support::drive::{drive, poll_once};
 use presized_support::mock::{Mock, MockError, Step};
@@ -26,13 +26,13 @@ fn body(len: usize) -> Mock {
 }
 
 fn known(len: usize, pool: &BufferPool) -> Bytes {
-    let collect = Collect::new(body(len), u64::MAX).content_length(Some(len as u64));
-    drive(collect.eager(64 * MIB).pool(pool).bytes()).unwrap()
+    let reader = Reader::new(u64::MAX).eager(64 << 20).pool(pool);
+    drive(Collect::new(body(len), reader).content_length(Some(len as u64)).bytes()).unwrap()
 }
 
 #[test]
 fn buffer_returns_when_the_last_clone_is_dropped() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let content = known(6 * MIB, &pool);
     let address = content.as_ptr();
     let clone = content.slice(5..10);
@@ -46,7 +46,7 @@ fn buffer_returns_when_the_last_clone_is_dropped() {
 
 #[test]
 fn buffer_returns_on_error_and_on_cancel() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let read = |tail| {
         let steps = [Step::Data(Bytes::from(vec![b'x'; MIB])), tail];
         Collect::new(Mock::new(steps), Reader::new(u64::MAX).pool(&pool))
@@ -68,7 +68,7 @@ fn buffer_returns_on_error_and_on_cancel() {
 
 #[test]
 fn buffer_returns_when_the_reader_panics() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let collect = Collect::new(body(6 * MIB), Reader::new(u64::MAX).pool(&pool))
         .content_length(Some(6 << 20))
         .on_progress(|progress| assert!(progress.received < 100_000, "a bug of the caller's"));
@@ -81,7 +81,7 @@ fn buffer_returns_when_the_reader_panics() {
 
 #[test]
 fn partial_content_is_in_the_pool_again_after_it_is_dropped() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let steps = [Step::Data(Bytes::from(vec![b'x'; 5 * MIB])), Step::Data("yz".into())];
     let read = Collect::new(Mock::new(steps), Reader::new(u64::MAX).pool(&pool))
         .content_length(Some(6 << 20));
@@ -93,49 +93,49 @@ fn partial_content_is_in_the_pool_again_after_it_is_dropped() {
 
 #[test]
 fn lengths_about_the_same_share_a_buffer() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     // All within one class, which ends at 6.5 MiB.
     for len in [6 * MIB + 1, 6 * MIB + 4000, 6 * MIB + 400_000, 6 * MIB + MIB / 2] {
         let content = known(len, &pool);
         assert_eq!(content.len(), len);
     }
     assert_eq!((pool.stats().hits, pool.stats().misses), (3, 1));
-    assert_eq!(pool.stats().idle_bytes, 6 * MIB + MIB / 2);
+    assert_eq!(pool.stats().idle_bytes, (6 << 20) + (1 << 19));
 }
 
 #[test]
 fn class_is_clamped_to_the_limit() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let len = 6 * MIB + 1;
     for _ in 0..2 {
         let read = Collect::new(body(len), Reader::new(len as u64).pool(&pool))
             .content_length(Some(len as u64));
         assert_eq!(drive(read.bytes()).unwrap().len(), len);
-        assert_eq!(pool.stats().idle_bytes, len);
+        assert_eq!(pool.stats().idle_bytes, len as u64);
     }
     assert_eq!(pool.stats().hits, 1);
 }
 
 #[test]
 fn outlier_makes_room_for_what_is_used() {
-    let pool = BufferPool::new(32 * MIB);
+    let pool = BufferPool::new(32 << 20);
     drop(known(30 * MIB, &pool));
-    assert_eq!(pool.stats().idle_bytes, 30 * MIB);
+    assert_eq!(pool.stats().idle_bytes, 30 << 20);
     drop(known(6 * MIB, &pool));
-    assert_eq!(pool.stats().idle_bytes, 6 * MIB);
+    assert_eq!(pool.stats().idle_bytes, 6 << 20);
     // One that is larger than all the pool may keep is not kept at all.
     drop(known(33 * MIB, &pool));
-    assert_eq!(pool.stats().idle_bytes, 6 * MIB);
+    assert_eq!(pool.stats().idle_bytes, 6 << 20);
 }
 
 #[test]
 fn idle_memory_ages_out_and_can_be_trimmed() {
-    let pool = BufferPool::with_max_age(64 * MIB, Duration::from_millis(20));
+    let pool = BufferPool::with_max_age(64 << 20, Duration::from_millis(20));
     drop(known(6 * MIB, &pool));
     std::thread::sleep(Duration::from_millis(30));
     // Any use of the pool is the time to notice.
     drop(known(MIB, &pool));
-    assert_eq!(pool.stats().idle_bytes, MIB);
+    assert_eq!(pool.stats().idle_bytes, 1 << 20);
     pool.trim();
     assert_eq!((pool.stats().idle, pool.stats().idle_bytes), (0, 0));
 }
@@ -152,17 +152,17 @@ fn pool_of_nothing_works_and_keeps_nothing() {
 
 #[test]
 fn buffers_dropped_in_any_order_return() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let mut contents: Vec<_> = (1..=5).map(|len| known(len * MIB, &pool)).collect();
     for index in [2, 0, 2, 1, 0] {
         drop(contents.remove(index));
     }
-    assert_eq!((pool.stats().outstanding, pool.stats().idle_bytes), (0, 15 * MIB));
+    assert_eq!((pool.stats().outstanding, pool.stats().idle_bytes), (0, 15 << 20));
 }
 
 #[test]
 fn what_the_caller_keeps_is_not_taken_from_the_pool() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let read = || {
         Collect::new(body(MIB), Reader::new(u64::MAX).pool(&pool)).content_length(Some(MIB as u64))
     };
@@ -174,7 +174,7 @@ fn what_the_caller_keeps_is_not_taken_from_the_pool() {
 
 #[test]
 fn unknown_length_is_read_into_pooled_memory_too() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     for _ in 0..2 {
         let content =
             drive(Collect::new(body(6 * MIB), Reader::new(u64::MAX).pool(&pool)).bytes()).unwrap();
@@ -186,7 +186,7 @@ fn unknown_length_is_read_into_pooled_memory_too() {
 
 #[test]
 fn old_content_is_never_seen() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let secret = Bytes::from(vec![b'S'; MIB]);
     let read = |first: Bytes, second: Bytes| {
         let steps = [Step::Data(first), Step::Data(second)];
@@ -226,7 +226,7 @@ fn history_never_passes_a_bound_and_is_never_an_error() {
     history.observe(u64::MAX);
     history.observe(u64::MAX);
     for (limit, eager, len, peak) in
-        [(u64::MAX, MIB, 100, MIB), (MIB as u64, 16 * MIB, 100, MIB), (u64::MAX, 0, 8, 8)]
+        [(u64::MAX, 1 << 20, 100, MIB), (1 << 20, 16 << 20, 100, MIB), (u64::MAX, 0, 8, 8)]
     {
         let history = history.clone();
         let read =
@@ -401,15 +401,15 @@ fn cancelled_wait_leaves_no_trace() {
 
 #[test]
 fn payloads_and_responses_use_what_they_are_given() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let budget = MemoryBudget::new(64 << 20);
     let history = LengthHistory::new();
-    let reader = Reader::new().pool(&pool).budget(&budget).history(&history);
-    let blob = drive(reader.blob(Response::new(body(6 * MIB)), 16 << 20)).unwrap();
+    let reader = Reader::new(16 << 20).pool(&pool).budget(&budget).history(&history);
+    let blob = drive(reader.blob(Response::new(body(6 * MIB)))).unwrap();
     assert_eq!((blob.len(), history.expected()), (6 * MIB, Some(6_684_672)));
     assert_eq!((pool.stats().outstanding, budget.in_use()), (1, 6 << 20));
     drop(blob);
-    let text = drive(reader.text(Response::new(body(6 * MIB)), 16 << 20)).unwrap();
+    let text = drive(reader.text(Response::new(body(6 * MIB)))).unwrap();
     assert_eq!((text.len(), pool.stats().outstanding, budget.in_use()), (6 * MIB, 0, 0));
     let response = Response::new(body(6 * MIB));
     let presized =
@@ -435,8 +435,8 @@ fn guess_is_not_waited_for_and_is_no_error() {
         )
         .bytes()
     };
-    let other = Collect::new(body(16 * MIB), 16 << 20).content_length(Some(16 << 20));
-    let other = drive(other.budget(&budget).bytes());
+    let other = Collect::new(body(16 * MIB), Reader::new(16 << 20).budget(&budget));
+    let other = drive(other.content_length(Some(16 << 20)).bytes());
     // 8 MiB are left, which is less than is guessed.
     assert_eq!(drive(read(&budget.fail_fast())).unwrap(), "abcdef");
     let mut waiting = pin!(read(&budget));
@@ -448,9 +448,9 @@ fn guess_is_not_waited_for_and_is_no_error() {
 fn exact_length_that_never_fits_is_refused_before_the_first_poll() {
     let budget = MemoryBudget::new(100);
     // Sixty bytes in a block, and beside it the hundred that they are copied to.
-    let read =
-        Collect::new(Mock::new([Step::Hang]), Reader::new(100).eager(60)).content_length(Some(100));
-    let error = drive(read.budget(&budget).bytes()).unwrap_err();
+    let reader = Reader::new(100).eager(60).budget(&budget);
+    let read = Collect::new(Mock::new([Step::Hang]), reader).content_length(Some(100));
+    let error = drive(read.bytes()).unwrap_err();
     assert!(matches!(error, CollectError::Budget { budget: 100, received: 0, .. }), "{error}");
 }
 
@@ -458,9 +458,8 @@ fn exact_length_that_never_fits_is_refused_before_the_first_poll() {
 fn what_leaves_the_budget_has_no_slack() {
     let budget = MemoryBudget::new(1 << 20);
     let read = || {
-        let collect =
-            Collect::new(body(1000), 400_000).content_length(ContentLength::Hint(400_000));
-        collect.budget(&budget)
+        Collect::new(body(1000), Reader::new(400_000).budget(&budget))
+            .content_length(ContentLength::Hint(400_000))
     };
     let vec = drive(read().vec()).unwrap();
     assert_eq!((vec.len(), vec.capacity(), budget.in_use()), (1000, 1000, 0));
@@ -581,19 +580,18 @@ fn growing_bodies_under_a_tight_budget_all_finish() {
                 if fails {
                     steps.push(Step::Fail("reset"));
                 }
-                let mut collect =
-                    Collect::new(Mock::new(steps), Reader::new(200_000).budget(&budget));
+                let mut reader = Reader::new(200_000).budget(&budget);
+                let mut content_length = ContentLength::Unknown;
                 match random.below(4) {
-                    0 => collect = collect.content_length(Some(len as u64)),
-                    1 => {
-                        collect = collect.content_length(ContentLength::Hint(random.below(200_000)))
-                    }
-                    2 => collect = collect.eager(random.below(50_000) as usize),
+                    0 => content_length = ContentLength::Exact(len as u64),
+                    1 => content_length = ContentLength::Hint(random.below(200_000)),
+                    2 => reader = reader.eager(random.below(50_000)),
                     _ => {}
                 }
                 if random.below(2) == 0 {
-                    collect = collect.pool(&pool);
+                    reader = reader.pool(&pool);
                 }
+                let collect = Collect::new(Mock::new(steps), reader).content_length(content_length);
                 let read: Result<Bytes, CollectError<MockError>> = match random.below(3) {
                     0 => collect.vec().await.map(Bytes::from),
                     1 => match tokio::time::timeout(

@@ -19,7 +19,7 @@ fn answer() -> Vec<u64> {
 #[test]
 fn predicted_answer_takes_one_buffer_that_does_not_grow() {
     let _alone = Ledger::alone();
-    let (pool, history) = (BufferPool::new(64 * MIB), LengthHistory::new());
+    let (pool, history) = (BufferPool::new(64 << 20), LengthHistory::new());
     let answer = answer();
     let serialise = || {
         let mut writer = pool.writer(history.expected());
@@ -51,7 +51,7 @@ fn predicted_answer_takes_one_buffer_that_does_not_grow() {
 
 #[test]
 fn content_is_what_was_written() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let lengths = [0, 1, 127, 128, 129, 16_383, 16_384, 16_385, 100_000, 300_001];
     for expected in [None, Some(0), Some(1), Some(20_000), Some(1 << 20), Some(u64::MAX)] {
         for len in lengths {
@@ -70,11 +70,11 @@ fn content_is_what_was_written() {
 
 #[test]
 fn buffer_returns_when_the_last_clone_is_dropped() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let mut writer = pool.writer(Some(1 << 20));
     assert_eq!(pool.stats().outstanding, 0);
     writer.write_all(&[b'x'; 20_000]).unwrap();
-    assert_eq!((pool.stats().outstanding, pool.stats().outstanding_bytes), (1, MIB));
+    assert_eq!((pool.stats().outstanding, pool.stats().outstanding_bytes), (1, 1 << 20));
     let content = writer.into_bytes();
     let clone = content.slice(5..10);
     drop(content);
@@ -85,7 +85,7 @@ fn buffer_returns_when_the_last_clone_is_dropped() {
 
 #[test]
 fn buffer_returns_without_becoming_content() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let mut writer = pool.writer(Some(1 << 20));
     writer.write_all(b"dropped").unwrap();
     drop(writer);
@@ -103,7 +103,7 @@ fn buffer_returns_without_becoming_content() {
 
 #[test]
 fn outgrown_buffers_return_while_it_is_written() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let mut writer = pool.writer(None);
     for _ in 0..64 {
         writer.write_all(&[b'x'; 4096]).unwrap();
@@ -114,7 +114,7 @@ fn outgrown_buffers_return_while_it_is_written() {
 
 #[test]
 fn small_content_does_not_keep_a_large_buffer() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let mut writer = pool.writer(Some(6 << 20));
     writer.write_all(b"hello").unwrap();
     let content = writer.into_bytes();
@@ -123,7 +123,7 @@ fn small_content_does_not_keep_a_large_buffer() {
 
 #[test]
 fn old_content_is_never_seen() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let mut writer = pool.writer(Some(1 << 20));
     writer.write_all(&vec![b'S'; MIB]).unwrap();
     drop(writer.into_bytes());
@@ -135,22 +135,23 @@ fn old_content_is_never_seen() {
 
 #[test]
 fn limit_is_inclusive_and_a_failed_write_writes_nothing() {
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     for (limit, expected) in
         [(5, None), (5, Some(1 << 20)), (40_000, None), (40_000, Some(1 << 20))]
     {
+        let length = limit as usize;
         let mut writer = pool.writer(expected).limit(limit);
-        writer.write_all(&vec![b'x'; limit]).unwrap();
+        writer.write_all(&vec![b'x'; length]).unwrap();
         drop(writer);
 
         let mut writer = pool.writer(expected).limit(limit);
-        writer.write_all(&vec![b'x'; limit - 1]).unwrap();
+        writer.write_all(&vec![b'x'; length - 1]).unwrap();
         let error = writer.write_all(b"yz").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::FileTooLarge, "{error}");
         writer.write_all(b"y").unwrap();
         assert!(pool.stats().outstanding_bytes <= limit);
         let content = writer.into_bytes();
-        assert_eq!((content.len(), content.last()), (limit, Some(&b'y')));
+        assert_eq!((content.len(), content.last()), (length, Some(&b'y')));
     }
     // Later than the first bytes, it counts those too, and what there is room for is no matter.
     let mut writer = pool.writer(None);
@@ -169,7 +170,7 @@ fn limit_is_inclusive_and_a_failed_write_writes_nothing() {
 #[test]
 fn expected_length_that_cannot_be_had_is_no_error() {
     let _alone = Ledger::alone();
-    let pool = BufferPool::new(64 * MIB);
+    let pool = BufferPool::new(64 << 20);
     let mut writer = pool.writer(Some(2 << 20));
     let ((), _) = Ledger::measure(|| {
         Ledger::refuse_from(MIB);

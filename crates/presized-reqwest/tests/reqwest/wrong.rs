@@ -26,7 +26,7 @@ async fn json_that_is_none_is_told_from_a_read_that_failed() {
     let (response, _server) = get(answer("", b"[1,2")).await;
     let error = response.collect_presized(1024).json::<Vec<u8>>().await.unwrap_err();
     let CollectError::InvalidJson { source, .. } = &error else { panic!("{error}") };
-    assert!(source.get_ref().is_eof());
+    assert!(source.get_ref().downcast_ref::<serde_json::Error>().unwrap().is_eof());
     assert_eq!(
         messages(&error),
         [
@@ -42,7 +42,7 @@ async fn json_that_is_none_is_told_from_a_read_that_failed() {
     let (response, _server) = get(answer("", b"[1,-2]")).await;
     let error = response.collect_presized(1024).json::<Vec<u8>>().await.unwrap_err();
     let CollectError::InvalidJson { source, .. } = &error else { panic!("{error}") };
-    assert!(source.get_ref().is_data());
+    assert!(source.get_ref().downcast_ref::<serde_json::Error>().unwrap().is_data());
 
     let (response, _server) = get(answer("", b"[1,2]")).await;
     let error = response.collect_presized(4).json::<Vec<u8>>().await.unwrap_err();
