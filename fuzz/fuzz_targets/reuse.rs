@@ -15,7 +15,9 @@ use arbitrary::Arbitrary;
 use bytes::Bytes;
 use http_body::{Body, Frame};
 use libfuzzer_sys::fuzz_target;
-use presized::{BufferPool, Collect, CollectError, ContentLength, LengthHistory, MemoryBudget};
+use presized::{
+    BufferPool, Collect, CollectError, ContentLength, LengthHistory, MemoryBudget, Reader,
+};
 
 #[derive(Arbitrary, Debug)]
 struct Case {
@@ -78,7 +80,7 @@ fuzz_target!(|case: Case| {
 struct Shared {
     budget: MemoryBudget,
     pool: BufferPool,
-    max_idle: usize,
+    max_idle: u64,
     history: LengthHistory,
     reads: Vec<Read>,
     contents: Vec<Bytes>,
@@ -102,7 +104,7 @@ impl Wake for Woken {
 
 impl Shared {
     fn new(case: &Case) -> Self {
-        let max_idle = usize::from(case.max_idle) * 256;
+        let max_idle = u64::from(case.max_idle) * 256;
         Self {
             budget: MemoryBudget::new(u64::from(case.budget) * 16),
             pool: BufferPool::new(max_idle),
@@ -148,19 +150,19 @@ impl Shared {
             Declared::Hint(length) => ContentLength::Hint(length.into()),
         };
         let limit = len as u64 + u64::from(script.spare);
-        let mut collect = Collect::new(body, limit).content_length(length);
-        collect = collect.eager(script.eager.into());
-        collect = if script.fail_fast {
-            collect.budget(&self.budget.fail_fast())
+        let mut reader = Reader::new(limit).eager(script.eager.into());
+        reader = if script.fail_fast {
+            reader.budget(&self.budget.fail_fast())
         } else {
-            collect.budget(&self.budget)
+            reader.budget(&self.budget)
         };
         if script.pooled {
-            collect = collect.pool(&self.pool);
+            reader = reader.pool(&self.pool);
         }
         if script.guesses {
-            collect = collect.history(&self.history);
+            reader = reader.history(&self.history);
         }
+        let collect = Collect::new(body, reader).content_length(length);
         let vec = script.vec;
         let future = Box::pin(async move {
             if vec { collect.vec().await.map(Bytes::from) } else { collect.bytes().await }

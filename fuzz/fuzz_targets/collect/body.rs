@@ -12,9 +12,9 @@ use std::task::{Context, Poll};
 use bytes::{Buf, Bytes};
 use http::{HeaderMap, HeaderValue};
 use http_body::{Body, Frame, SizeHint};
+use presized_ledger::Mark;
 
 use crate::case::{End, Script, Step};
-use crate::ledger::Mark;
 
 /// A body that does what the script says.
 pub struct ScriptBody<'a> {

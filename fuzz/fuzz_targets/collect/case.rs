@@ -33,7 +33,7 @@ pub struct Script {
     pub limit: u64,
     pub content_length: ContentLength,
     pub hint: SizeHint,
-    pub eager: Option<usize>,
+    pub eager: Option<u64>,
     pub mismatch: Mismatch,
     pub trailers_announced: bool,
     /// Size of the smallest allocation that is refused, in bytes.
@@ -76,10 +76,10 @@ pub enum End {
 pub enum Form {
     Bytes,
     Vec,
-    String,
+    Text,
     Collected,
     /// Behind `used` bytes, with room for `spare` more.
-    IntoBuf {
+    AppendTo {
         used: usize,
         spare: usize,
     },
@@ -91,9 +91,9 @@ pub enum Form {
 enum CaseForm {
     Bytes,
     Vec,
-    String,
+    Text,
     Collected,
-    IntoBuf { used: u16, spare: Number },
+    AppendTo { used: u16, spare: Number },
     Prefix,
     Presized,
 }
@@ -164,9 +164,9 @@ impl Case {
             form: match &self.form {
                 CaseForm::Bytes => Form::Bytes,
                 CaseForm::Vec => Form::Vec,
-                CaseForm::String => Form::String,
+                CaseForm::Text => Form::Text,
                 CaseForm::Collected => Form::Collected,
-                CaseForm::IntoBuf { used, spare } => Form::IntoBuf {
+                CaseForm::AppendTo { used, spare } => Form::AppendTo {
                     used: (*used).into(),
                     spare: number(spare).min(SPARE_MAX) as usize,
                 },
@@ -196,10 +196,7 @@ impl Case {
                     hint
                 }
             },
-            eager: self
-                .eager
-                .as_ref()
-                .map(|eager| usize::try_from(number(eager)).unwrap_or(usize::MAX)),
+            eager: self.eager.as_ref().map(number),
             mismatch: match self.mismatch {
                 CaseMismatch::RejectShorter => Mismatch::RejectShorter,
                 CaseMismatch::Reject => Mismatch::Reject,
@@ -263,7 +260,7 @@ impl Script {
 
     /// Bytes of the caller's buffer that are not content.
     pub fn used(&self) -> usize {
-        if let Form::IntoBuf { used, .. } = self.form { used } else { 0 }
+        if let Form::AppendTo { used, .. } = self.form { used } else { 0 }
     }
 
     /// What a body that has delivered `received` bytes may hold: nothing before the
@@ -277,7 +274,7 @@ impl Script {
 
     /// The eager bound, or the documented default.
     pub fn eager(&self) -> u64 {
-        self.eager.map_or(16 << 20, |eager| eager as u64)
+        self.eager.unwrap_or(16 << 20)
     }
 }
 

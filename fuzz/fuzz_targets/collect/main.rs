@@ -6,11 +6,6 @@
 
 mod body;
 mod case;
-// The allocator that counts, and that refuses: the file only, since the package that it
-// belongs to needs whole servers.
-#[path = "../../../tests/support/src/ledger.rs"]
-#[expect(dead_code, reason = "the tests need more of it")]
-mod ledger;
 mod model;
 mod pattern;
 mod read;
@@ -18,10 +13,10 @@ mod read;
 use http_body_util::BodyExt;
 use libfuzzer_sys::fuzz_target;
 use presized::ContentLength;
+use presized_ledger::Ledger;
 
 use crate::body::{Log, OVERHEAD, ScriptBody, trailers};
 use crate::case::{Case, Form, Script, Step};
-use crate::ledger::Ledger;
 use crate::model::{Expected, Verdict, expected, reservations, sums};
 use crate::pattern::Pattern;
 use crate::read::{Outcome, Wakes, drive, read};
@@ -122,7 +117,7 @@ fn check_stats(script: &Script, expected: &Expected, outcome: &Outcome) {
         assert!(spent.large <= most.into(), "{spent:?}, but {most} would do");
     }
     match (script.form, &outcome.content) {
-        (Form::IntoBuf { spare, .. }, _) if stats.received <= spare as u64 => {
+        (Form::AppendTo { spare, .. }, _) if stats.received <= spare as u64 => {
             assert_eq!(stats.reservations, 0);
         }
         (Form::Collected, Some(content)) if stats.reservations == 0 => {

@@ -80,7 +80,7 @@ pub fn expected(script: &Script) -> Expected {
         events.into_iter().flatten().min_by_key(|event| event.0).expect("a body has an end");
     let seen = script.steps.get(..step).unwrap_or(&script.steps);
     let verdict = match (script.form, verdict) {
-        (Form::String, Verdict::Whole) => as_text(&script.content(kept)),
+        (Form::Text, Verdict::Whole) => as_text(&script.content(kept)),
         _ => verdict,
     };
     let trailers = first_trailers(seen);

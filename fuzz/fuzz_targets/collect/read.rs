@@ -11,10 +11,10 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http_body::Body;
 use presized::{Collect, CollectError, CollectStats, Presized, Progress, Reader};
+use presized_ledger::{Ledger, Mark, Spent};
 
 use crate::body::{Broken, Log, ScriptBody};
 use crate::case::{Form, Script};
-use crate::ledger::{Ledger, Mark, Spent};
 use crate::model::Verdict;
 
 /// What came of the reading.
@@ -47,30 +47,31 @@ pub fn read(script: &Script) -> Outcome {
     let log = Rc::new(Log::default());
     let mut progress = Vec::with_capacity(script.steps.len());
     let mut buffer = Vec::new();
-    if let Form::IntoBuf { used, spare } = script.form {
+    if let Form::AppendTo { used, spare } = script.form {
         buffer.reserve_exact(used + spare);
         buffer.resize(used, FILLER);
     }
     let run = Run { log: &log, wakes: Wakes::new() };
 
-    let mut collect = Collect::new(ScriptBody::new(script, &log), Reader::new(script.limit).mismatch(script.mismatch))
+    let mut reader = Reader::new(script.limit).mismatch(script.mismatch);
+    if let Some(eager) = script.eager {
+        reader = reader.eager(eager);
+    }
+    let collect = Collect::new(ScriptBody::new(script, &log), reader)
         .content_length(script.content_length)
         .trailers_announced(script.trailers_announced)
         .on_progress(|seen| progress.push(seen));
-    if let Some(eager) = script.eager {
-        collect = collect.eager(eager);
-    }
 
     Ledger::refuse_from(script.refuse_from);
     let (result, spent) = match script.form {
         Form::Bytes => run.run(collect.bytes(), |bytes| (bytes, Extra::default())),
         Form::Vec => run.run(collect.vec(), from_vec),
-        Form::String => run.run(collect.text(), |string| from_vec(string.into_bytes())),
+        Form::Text => run.run(collect.text(), |string| from_vec(string.into_bytes())),
         Form::Collected => run.run(collect.collected(), |collected| {
             let (trailers, stats) = (Some(collected.trailers), Some(collected.stats));
             (collected.content, Extra { trailers, stats, ..Extra::default() })
         }),
-        Form::IntoBuf { .. } => run.run(collect.append_to(&mut buffer), |stats| {
+        Form::AppendTo { .. } => run.run(collect.append_to(&mut buffer), |stats| {
             (Bytes::new(), Extra { stats: Some(stats), ..Extra::default() })
         }),
         Form::Prefix => run.run(collect.prefix(), |prefix| {
@@ -96,7 +97,7 @@ pub fn read(script: &Script) -> Outcome {
     };
     Ledger::refuse_from(usize::MAX);
 
-    if let Form::IntoBuf { used, .. } = script.form {
+    if let Form::AppendTo { used, .. } = script.form {
         assert!(content.is_none_or(|content| content.is_empty()), "it is not in the buffer");
         assert!(buffer.len() >= used && buffer[..used].iter().all(|&byte| byte == FILLER));
         content = Some(Bytes::from(buffer).slice(used..));

@@ -1,4 +1,4 @@
-//! What the tests, benchmarks and the quick start of presized share.
+//! Servers, bodies and measurements that the tests and benchmarks share.
 
 pub mod bars;
 pub mod cargo_lambda;
@@ -8,7 +8,6 @@ pub mod client;
 pub mod drive;
 pub mod eventstream;
 pub mod frames;
-pub mod ledger;
 pub mod log;
 pub mod meter;
 pub mod mock;
@@ -21,3 +20,5 @@ pub mod server;
 pub mod sources;
 pub mod table;
 pub mod usage;
+
+pub use presized_ledger as ledger;

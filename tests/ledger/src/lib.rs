@@ -1,29 +1,29 @@
-//! A global allocator that counts, for the threads that ask for it.
+//! A global allocator that counts the allocations of the threads that ask for it.
 //!
-//! A server in the same process is on a thread of its own and does not count. A
-//! reallocation counts as what it can be: a new block that lives beside the old one.
+//! A server in the same process runs on a thread of its own and is not counted. A reallocation
+//! counts as a new block that lives beside the old one, because it can be one.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// To be set as the `#[global_allocator]` of the binary that counts.
+/// The allocator. The binary that counts sets it as its `#[global_allocator]`.
 #[derive(Debug)]
 pub struct Ledger;
 
-/// What was allocated between two points, by the counting threads.
+/// The allocations of the counting threads between two points in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Blocks, of any size.
+    /// Number of blocks of any size.
     pub allocations: u64,
-    /// Blocks of at least [`Ledger::LARGE`] bytes.
+    /// Number of blocks of at least [`Ledger::LARGE`] bytes.
     pub large: u64,
-    /// Bytes in all blocks.
+    /// Number of bytes in all blocks.
     pub bytes: u64,
-    /// Most bytes alive at one time, above what was alive at the beginning.
+    /// Most bytes allocated at one time, above those at the beginning.
     pub peak: u64,
-    /// Bytes alive at the end, above what was alive at the beginning.
+    /// Bytes allocated at the end, minus those at the beginning.
     pub kept: i64,
 }
 
@@ -32,7 +32,7 @@ static LARGE: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 static LIVE: AtomicU64 = AtomicU64::new(0);
 static PEAK: AtomicU64 = AtomicU64::new(0);
-/// Requests from this size on are refused.
+/// Requests of at least this size are refused.
 static REFUSE_FROM: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 thread_local! {
@@ -40,33 +40,34 @@ thread_local! {
 }
 
 impl Ledger {
-    /// A block of this many bytes counts as large: the smallest that a body of a page has.
+    /// The smallest block that counts as large, in bytes: the buffer of a body of one page.
     pub const LARGE: usize = 4096;
 
-    /// There is one ledger in a process, so one test counts at a time: while it has this.
+    /// Waits until no other test counts: a process has one ledger. The caller counts alone until it
+    /// drops the guard.
     pub fn alone() -> MutexGuard<'static, ()> {
         static ALONE: Mutex<()> = Mutex::new(());
-        // A test that failed has left nothing behind that the next one minds.
+        // A failed test leaves nothing behind that affects the next one.
         ALONE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes this thread count, or stop counting.
+    /// Starts or stops counting the allocations of this thread.
     pub fn count_this_thread(counts: bool) {
         COUNTS.set(counts);
     }
 
-    /// Bytes alive now.
+    /// Returns the number of bytes that are allocated now.
     pub fn live() -> u64 {
         LIVE.load(Relaxed)
     }
 
-    /// Lets allocations of this size and above fail, on counting threads.
+    /// Refuses allocations of at least `bytes` bytes on counting threads.
     pub fn refuse_from(bytes: usize) {
         REFUSE_FROM.store(bytes, Relaxed);
     }
 
-    /// Runs `work` on this thread and tells what it spent. Other threads that count at
-    /// the same time are counted with it.
+    /// Runs `work` on this thread and returns what it allocated. Other threads that count at the same
+    /// time are included.
     pub fn measure<T>(work: impl FnOnce() -> T) -> (T, Spent) {
         let before = COUNTS.replace(true);
         let start = Mark::now();
@@ -77,7 +78,7 @@ impl Ledger {
     }
 }
 
-/// A point to count from.
+/// A point in time to count from.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     allocations: u64,
@@ -87,7 +88,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Begins to count. There is one peak: a later mark ends the count of an earlier one.
+    /// Begins to count. A later mark resets the peak of an earlier one.
     pub fn now() -> Self {
         let live = LIVE.load(Relaxed);
         PEAK.store(live, Relaxed);
@@ -99,7 +100,7 @@ impl Mark {
         }
     }
 
-    /// What was spent since.
+    /// Returns what was allocated since this point.
     pub fn spent(&self) -> Spent {
         Spent {
             allocations: ALLOCATIONS.load(Relaxed) - self.allocations,
@@ -122,7 +123,7 @@ fn allocated(size: usize) {
 }
 
 fn freed(size: usize) {
-    // A block can be older than the counting of its thread.
+    // The block can be older than the first count of its thread.
     let _ = LIVE.fetch_update(Relaxed, Relaxed, |live| Some(live.saturating_sub(size as u64)));
 }
 
@@ -130,8 +131,8 @@ fn counts() -> bool {
     COUNTS.try_with(Cell::get).unwrap_or(false)
 }
 
-// SAFETY: every call goes on to `System` with the arguments it came with, or returns
-// null, which stands for a failed allocation.
+// SAFETY: every call passes its arguments to `System`, or returns null, which means that the
+// allocation failed.
 unsafe impl GlobalAlloc for Ledger {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if counts() {
@@ -140,7 +141,7 @@ unsafe impl GlobalAlloc for Ledger {
             }
             allocated(layout.size());
         }
-        // SAFETY: the caller's contract is that of `System`.
+        // SAFETY: the caller keeps the contract of `System`.
         unsafe { System.alloc(layout) }
     }
 
@@ -151,7 +152,7 @@ unsafe impl GlobalAlloc for Ledger {
             }
             allocated(layout.size());
         }
-        // SAFETY: the caller's contract is that of `System`.
+        // SAFETY: the caller keeps the contract of `System`.
         unsafe { System.alloc_zeroed(layout) }
     }
 
@@ -163,7 +164,7 @@ unsafe impl GlobalAlloc for Ledger {
             allocated(size);
             freed(layout.size());
         }
-        // SAFETY: the caller's contract is that of `System`.
+        // SAFETY: the caller keeps the contract of `System`.
         unsafe { System.realloc(block, layout, size) }
     }
 
@@ -171,7 +172,7 @@ unsafe impl GlobalAlloc for Ledger {
         if counts() {
             freed(layout.size());
         }
-        // SAFETY: the caller's contract is that of `System`.
+        // SAFETY: the caller keeps the contract of `System`.
         unsafe { System.dealloc(block, layout) }
     }
 }
