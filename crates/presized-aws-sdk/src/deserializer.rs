@@ -1,9 +1,9 @@
-//! Where the body is replaced: between all interceptors and the reading.
+//! A response deserializer that replaces the body of a response before the SDK reads it.
 //!
-//! Hooks of a client's interceptors come before those of the operation, among which are the
-//! protection against stalled streams and the check of checksums. A body that is replaced in such
-//! a hook would be inside of both, and a stall to the former, since it yields nothing until it has
-//! all. The last to have a body in hand before it is read is the deserializer.
+//! The body is replaced here and not in a hook of the interceptor. The hooks of a client run before
+//! the hooks of the operation, which add the protection against stalled streams and the check of
+//! checksums around the body. They would then be around the presized body, which yields nothing until
+//! all of it has arrived, and the protection would see a stall. The deserializer gets the body last.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,14 +14,14 @@ use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::config_bag::{ConfigBag, ItemIter, Storable, Store, StoreReplace};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderName, TRAILER, TRANSFER_ENCODING};
 use http::{HeaderValue, Method, Response, StatusCode, response};
-
-use super::Settings;
-use super::body::{Refusable, Refusal};
 use presized::Collect;
 
-/// Puts a deserializer above that of the operation, unless there is one already, and sets how it
-/// is to read.
-pub(super) fn install(cfg: &mut ConfigBag, method: Method, settings: Settings) {
+use crate::final_error::FinalError;
+use crate::interceptor::Settings;
+use crate::response_body::ResponseBody;
+
+/// Stores the settings, and installs a [`Presizing`] deserializer if there is none yet.
+pub(crate) fn install(cfg: &mut ConfigBag, method: Method, settings: Settings) {
     let state = cfg.interceptor_state();
     let is_installed = state.load::<Settings>().is_some();
     state.store_put(settings);
@@ -29,12 +29,12 @@ pub(super) fn install(cfg: &mut ConfigBag, method: Method, settings: Settings) {
         return;
     }
     let replaced = Arc::new(OnceLock::new());
-    let ours = Presizing { method, replaced: replaced.clone(), refusal: Refusal::default() };
+    let ours = Presizing { method, replaced: replaced.clone(), final_error: FinalError::default() };
     let ours = SharedResponseDeserializer::new(ours);
-    // The same layer holds one of them, and another interceptor can have been here.
+    // A layer holds one deserializer, and another interceptor may have stored its own.
     match cfg.get_mut_from_interceptor_state::<SharedResponseDeserializer>() {
         Some(theirs) => {
-            // It is empty: nobody else has it yet.
+            // Never fails: the cell is new and empty.
             let _ = replaced.set(std::mem::replace(theirs, ours));
         }
         None => {
@@ -43,29 +43,30 @@ pub(super) fn install(cfg: &mut ConfigBag, method: Method, settings: Settings) {
     }
 }
 
-/// Replaces the body where the operation does not stream.
+/// A deserializer that replaces the body of a response if the operation does not stream, and leaves
+/// the rest to the deserializer below.
 #[derive(Debug)]
 struct Presizing {
     method: Method,
-    /// The deserializer that was in our layer before us.
+    /// The deserializer of another interceptor that was in the same layer.
     replaced: Arc<OnceLock<SharedResponseDeserializer>>,
-    refusal: Refusal,
+    final_error: FinalError,
 }
 
 impl Presizing {
-    /// The one that would be used without us.
+    /// Returns the deserializer that the SDK would use without this one.
     fn below<'a>(&'a self, cfg: &'a ConfigBag) -> Result<&'a SharedResponseDeserializer, Missing> {
-        self.replaced.get().or_else(|| cfg.load::<Below>()).ok_or(Missing)
+        self.replaced.get().or_else(|| cfg.load::<LayerBelow>()).ok_or(Missing)
     }
 
     fn replace_body(&self, response: &mut HttpResponse, settings: &Settings) {
-        // A refusal is that of one attempt.
-        drop(self.refusal.take());
+        // An error of an earlier attempt must not fail this one.
+        drop(self.final_error.take());
         let body = response.take_body();
         let Settings(reader) = settings;
         let body = Collect::of_response(&self.method, &head_of(response), body, reader.clone());
         let body = body.into_presized();
-        *response.body_mut() = SdkBody::from_body_1_x(Refusable::new(body, &self.refusal));
+        *response.body_mut() = SdkBody::from_body_1_x(ResponseBody::new(body, &self.final_error));
     }
 }
 
@@ -90,13 +91,13 @@ impl DeserializeResponse for Presizing {
         response: &HttpResponse,
         cfg: &ConfigBag,
     ) -> OutputOrError {
-        match self.refusal.take() {
+        match self.final_error.take() {
             Some(error) => Err(OrchestratorError::other(error)),
             None => self.below(cfg)?.deserialize_nonstreaming_with_config(response, cfg),
         }
     }
 
-    // Called by an orchestrator that is too old to call the above, and first.
+    // Only an orchestrator that is too old for the methods above calls this one, and calls it first.
     fn deserialize_streaming(&self, _: &mut HttpResponse) -> Option<OutputOrError> {
         Some(Err(OrchestratorError::other(
             "presized_aws_sdk needs aws-smithy-runtime 1.16 or later: run `cargo update`",
@@ -104,7 +105,8 @@ impl DeserializeResponse for Presizing {
     }
 }
 
-/// There is no deserializer, and an orchestrator does not come this far without one.
+/// The error of an operation without a deserializer. The orchestrator of the SDK refuses such an
+/// operation earlier.
 #[derive(Debug)]
 struct Missing;
 
@@ -114,20 +116,20 @@ impl<E> From<Missing> for OrchestratorError<E> {
     }
 }
 
-/// Finds the deserializer in the layer below that of the interceptors.
+/// Finds the deserializer in the layer below the layer of the interceptors.
 ///
-/// A [`SharedResponseDeserializer`] cannot be cloned, so ours cannot keep the one it stands in for.
+/// A [`SharedResponseDeserializer`] cannot be cloned, so [`Presizing`] cannot keep the one below it.
 #[derive(Debug)]
-struct Below;
+struct LayerBelow;
 
-impl Storable for Below {
+impl Storable for LayerBelow {
     type Storer = Self;
 }
 
-// What layers hold has no path of its own: it is public as this associated type.
+// The type of a stored value is private and has no path. This associated type names it.
 type Stored = <StoreReplace<SharedResponseDeserializer> as Store>::StoredType;
 
-impl Store for Below {
+impl Store for LayerBelow {
     type ReturnedType<'a> = Option<&'a SharedResponseDeserializer>;
     type StoredType = Stored;
 
@@ -139,7 +141,7 @@ impl Store for Below {
     }
 }
 
-/// As much of the head as the length of a body is read from.
+/// Returns the parts of the head that tell the length of the body.
 fn head_of(response: &HttpResponse) -> response::Parts {
     let (mut head, ()) = Response::new(()).into_parts();
     head.status = StatusCode::from_u16(response.status().as_u16()).unwrap_or_default();

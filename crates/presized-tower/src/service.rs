@@ -1,16 +1,19 @@
-//! The service that a layer makes.
+//! The service that `PresizedLayer` makes.
 
 use std::task::{Context, Poll};
 
 use http::{Method, Request, Response, response};
 use http_body::Body;
+use presized::Collect;
 use tower_service::Service;
 
-use super::{Delivery, ResponseBody, ResponseFuture, Settings};
-use presized::Collect;
+use crate::settings::Settings;
+use crate::{Delivery, ResponseBody, ResponseFuture};
 
-/// Makes a [`ResponseBody`] of every response body of `S`. It is what
-/// [`PresizedLayer`](super::PresizedLayer) makes.
+/// The service that [`PresizedLayer`](crate::PresizedLayer) makes of `S`.
+///
+/// It passes requests to `S` unchanged and replaces the body of each response by a
+/// [`ResponseBody`]. Readiness and errors are those of `S`.
 #[derive(Clone, Debug)]
 pub struct PresizedService<S> {
     inner: S,
@@ -18,21 +21,21 @@ pub struct PresizedService<S> {
 }
 
 impl<S> PresizedService<S> {
-    pub(super) fn new(inner: S, settings: Settings) -> Self {
+    pub(crate) fn new(inner: S, settings: Settings) -> Self {
         Self { inner, settings }
     }
 
-    /// The service inside.
+    /// Returns a reference to the inner service.
     pub fn get_ref(&self) -> &S {
         &self.inner
     }
 
-    /// The service inside.
+    /// Returns a mutable reference to the inner service.
     pub fn get_mut(&mut self) -> &mut S {
         &mut self.inner
     }
 
-    /// The service inside, without the layer.
+    /// Returns the inner service without the layer.
     pub fn into_inner(self) -> S {
         self.inner
     }
@@ -53,21 +56,21 @@ where
 
     fn call(&mut self, request: Request<ReqB>) -> Self::Future {
         let method = request.method().clone();
-        let settings = self.settings.of(request.extensions());
+        let settings = self.settings.for_request(request.extensions());
         ResponseFuture::new(self.inner.call(request), Exchange { method, settings })
     }
 }
 
-/// What is to be known of a request when its response comes.
+/// What the service keeps of a request until its response arrives.
 #[derive(Debug)]
-pub(super) struct Exchange {
+pub(crate) struct Exchange {
     method: Method,
     settings: Settings,
 }
 
 impl Exchange {
-    /// The body of the one response there is.
-    pub(super) fn body<B: Body>(&self, head: &response::Parts, body: B) -> ResponseBody<B> {
+    /// Wraps the body of the response.
+    pub(crate) fn wrap<B: Body>(&self, head: &response::Parts, body: B) -> ResponseBody<B> {
         let Self { method, settings: Settings { reader, delivery } } = self;
         let collect = Collect::of_response(method, head, body, reader.clone());
         match delivery {

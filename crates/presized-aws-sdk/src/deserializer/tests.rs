@@ -8,11 +8,12 @@ use bytes::Bytes;
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Full, StreamBody};
 
-use super::*;
-use crate::Error;
 use presized::{CollectError, MemoryBudget, Reader};
 
-/// A deserializer like a generated one: what it returns is its name and the content.
+use super::*;
+use crate::Error;
+
+/// A deserializer like a generated one. Its output is its name and the content.
 #[derive(Debug)]
 struct Operation {
     name: &'static str,
@@ -42,7 +43,7 @@ fn operation(name: &'static str, streams: bool) -> SharedResponseDeserializer {
     SharedResponseDeserializer::new(Operation { name, streams })
 }
 
-/// A bag in the state in which hooks find it.
+/// Returns a configuration as the hooks find it.
 fn bag(streams: bool) -> ConfigBag {
     let mut layer = Layer::new("operation");
     layer.store_put(operation("operation", streams));
@@ -61,7 +62,7 @@ fn response(fields: &[(&'static str, &'static str)], body: SdkBody) -> HttpRespo
     response
 }
 
-/// A body of frames that knows no length.
+/// Returns a body of frames without a size hint.
 fn frames(frames: &[Result<&'static str, &'static str>]) -> SdkBody {
     let frames: Vec<_> = frames
         .iter()
@@ -70,7 +71,7 @@ fn frames(frames: &[Result<&'static str, &'static str>]) -> SdkBody {
     SdkBody::from_body_1_x(StreamBody::new(futures_util::stream::iter(frames)))
 }
 
-/// What the orchestrator does with a response once all hooks have seen it.
+/// Does what the orchestrator does with a response after the hooks.
 fn orchestrate(cfg: &ConfigBag, mut response: HttpResponse) -> OutputOrError {
     let deserializer = cfg.load::<SharedResponseDeserializer>().unwrap();
     if let Some(output) = deserializer.deserialize_streaming_with_config(&mut response, cfg) {
@@ -83,7 +84,7 @@ fn orchestrate(cfg: &ConfigBag, mut response: HttpResponse) -> OutputOrError {
 
 fn ready<F: Future>(future: F) -> F::Output {
     let Poll::Ready(output) = pin!(future).poll(&mut Context::from_waker(Waker::noop())) else {
-        panic!("waits, and these bodies have all that they yield");
+        panic!("pending, but these bodies are always ready");
     };
     output
 }
@@ -94,7 +95,7 @@ fn text(output: OutputOrError) -> String {
 }
 
 #[test]
-fn content_of_an_operation_that_does_not_stream_is_one_frame_to_the_orchestrator() {
+fn content_of_operation_that_does_not_stream_is_one_frame() {
     let mut cfg = bag(false);
     install(&mut cfg, Method::GET, limit(5));
     let mut response = response(&[], frames(&[Ok("he"), Ok("l"), Ok("lo")]));
@@ -108,7 +109,7 @@ fn content_of_an_operation_that_does_not_stream_is_one_frame_to_the_orchestrator
 }
 
 #[test]
-fn operation_that_streams_gets_the_body_that_came() {
+fn operation_that_streams_gets_the_original_body() {
     let mut cfg = bag(true);
     install(&mut cfg, Method::GET, limit(0));
     let output = orchestrate(&cfg, response(&[], frames(&[Ok("he"), Ok("llo")])));
@@ -118,7 +119,7 @@ fn operation_that_streams_gets_the_body_that_came() {
 }
 
 #[test]
-fn last_settings_count() {
+fn last_interceptor_sets_the_limit() {
     let mut cfg = bag(false);
     for bytes in [4, 3, 5] {
         install(&mut cfg, Method::GET, limit(bytes));
@@ -127,9 +128,9 @@ fn last_settings_count() {
     assert_eq!(text(output), "operation: hello");
 }
 
-/// Each reader would take a share of its own.
+/// Each further read would need a share of the budget, which has room for one.
 #[test]
-fn content_is_read_once_however_many_interceptors_there_are() {
+fn several_interceptors_read_the_content_once() {
     let mut cfg = bag(false);
     let budget = MemoryBudget::new(5).fail_fast();
     for _ in 0..3 {
@@ -140,7 +141,7 @@ fn content_is_read_once_however_many_interceptors_there_are() {
 }
 
 #[test]
-fn deserializer_of_another_interceptor_stays_in_use() {
+fn deserializer_of_another_interceptor_is_still_called() {
     let mut cfg = bag(false);
     cfg.interceptor_state().store_put(operation("another", false));
     install(&mut cfg, Method::GET, limit(5));
@@ -149,7 +150,7 @@ fn deserializer_of_another_interceptor_stays_in_use() {
 }
 
 #[test]
-fn errors_are_final_or_left_to_the_sdk() {
+fn transfer_errors_are_retried_and_others_are_final() {
     const LENGTH: [(&str, &str); 1] = [("content-length", "5")];
     type Case = (&'static [(&'static str, &'static str)], SdkBody, &'static str, bool);
     let table: [Case; 6] = [
@@ -163,14 +164,14 @@ fn errors_are_final_or_left_to_the_sdk() {
         (&[], SdkBody::from("hello!"), "DeclaredTooLarge { declared: 6, limit: 5", true),
         (&LENGTH, frames(&[Ok("hel")]), "Incomplete { declared: 5, received: 3", false),
         (&LENGTH, frames(&[Ok("hel"), Err("reset")]), "Body { source: BodyError(", false),
-        // Such as a checksum that is wrong.
+        // For example a wrong checksum.
         (&LENGTH, frames(&[Ok("hello"), Err("wrong")]), "Body { source: BodyError(", false),
     ];
     for (fields, body, expected, is_final) in table {
         let mut cfg = bag(false);
         install(&mut cfg, Method::GET, limit(5));
         let error = orchestrate(&cfg, response(fields, body)).unwrap_err();
-        // What the SDK tries again is a response error.
+        // The SDK retries response errors.
         assert_eq!(error.is_response_error(), !is_final, "{expected}");
         let source = std::error::Error::source(&error).unwrap();
         let read = format!("{:?}", source.downcast_ref::<Error>().unwrap());
@@ -179,13 +180,13 @@ fn errors_are_final_or_left_to_the_sdk() {
 }
 
 #[test]
-fn refusal_of_one_attempt_is_not_that_of_the_next() {
+fn final_error_of_one_attempt_does_not_fail_the_next() {
     let mut cfg = bag(false);
     install(&mut cfg, Method::GET, limit(5));
     let refused = orchestrate(&cfg, response(&[], SdkBody::from("hello!")));
     assert!(refused.is_err());
     assert_eq!(text(orchestrate(&cfg, response(&[], SdkBody::from("hello")))), "operation: hello");
-    // Nor where the attempt ends before anybody has asked for it.
+    // Not even if the attempt ended before the error was taken.
     let deserializer = cfg.load::<SharedResponseDeserializer>().unwrap();
     let mut refused = response(&[], SdkBody::from("hello!"));
     assert!(deserializer.deserialize_streaming_with_config(&mut refused, &cfg).is_none());
@@ -194,7 +195,7 @@ fn refusal_of_one_attempt_is_not_that_of_the_next() {
 }
 
 #[test]
-fn response_to_head_has_no_content_whatever_it_declares() {
+fn response_to_head_is_empty_whatever_it_declares() {
     let table = [(Method::HEAD, Ok("operation: ")), (Method::GET, Err(()))];
     for (method, expected) in table {
         let mut cfg = bag(false);
@@ -206,7 +207,7 @@ fn response_to_head_has_no_content_whatever_it_declares() {
 }
 
 #[test]
-fn trailers_come_after_the_content() {
+fn content_with_trailers_is_read() {
     let mut cfg = bag(false);
     install(&mut cfg, Method::GET, limit(5));
     let trailers = async { Some(Ok::<_, Infallible>(http::HeaderMap::new())) };
@@ -216,7 +217,7 @@ fn trailers_come_after_the_content() {
 }
 
 #[test]
-fn orchestrator_that_is_too_old_is_told_so() {
+fn old_orchestrator_gets_an_error_that_names_the_update() {
     let mut cfg = bag(true);
     install(&mut cfg, Method::GET, limit(5));
     let deserializer = cfg.load::<SharedResponseDeserializer>().unwrap();
@@ -228,7 +229,7 @@ fn orchestrator_that_is_too_old_is_told_so() {
 }
 
 #[test]
-fn errors_are_taken_with_what_had_arrived() {
+fn error_of_the_body_has_partial_content() {
     let mut cfg = bag(false);
     install(&mut cfg, Method::GET, limit(5));
     let deserializer = cfg.load::<SharedResponseDeserializer>().unwrap();

@@ -1,15 +1,16 @@
-//! Coded content, and zeros coded so that a little decodes to a lot. What it decodes to is at no
-//! time in memory: one piece is coded, and repeated.
+//! Coded content and decompression bombs.
+//!
+//! A bomb is one coded piece of zeros that is repeated, so that its decoded form is never in memory.
 
 use std::io::Write;
 
 use brotli::CompressorWriter;
 use flate2::{Compress, Compression, Crc, FlushCompress, write::GzEncoder};
 
-/// A coding, by its name in Content-Encoding.
+/// The codings by their names in Content-Encoding.
 pub(crate) const CODINGS: [&str; 3] = ["gzip", "br", "zstd"];
 
-/// `content` in a coding.
+/// Returns `content` in a coding.
 pub(crate) fn coded(coding: &str, content: &[u8]) -> Vec<u8> {
     match coding {
         "gzip" => {
@@ -32,26 +33,27 @@ pub(crate) fn coded(coding: &str, content: &[u8]) -> Vec<u8> {
             }
             frame
         }
-        other => panic!("{other} is no coding of these tests"),
+        other => panic!("unknown coding {other}"),
     }
 }
 
-/// `pieces` times [`PIECE`] bytes of zeros in a coding. `window` is the base two logarithm of the
-/// window that the decoder is told to keep, where the coding lets the sender choose.
+/// Returns `pieces` times [`PIECE`] zeros in a coding.
+///
+/// `window` is the base 2 logarithm of the decoder's window. gzip has a fixed window and ignores it.
 pub(crate) fn bomb(coding: &str, pieces: usize, window: u8) -> Vec<u8> {
     match coding {
         "gzip" => gzip_bomb(pieces),
         "br" => brotli_bomb(pieces, window),
         "zstd" => zstd_bomb(pieces, window),
-        other => panic!("{other} is no coding of these tests"),
+        other => panic!("unknown coding {other}"),
     }
 }
 
-/// 1032 to 1 is the most that deflate can do.
+/// Reaches 1032 to 1, the highest ratio of deflate.
 fn gzip_bomb(pieces: usize) -> Vec<u8> {
     let mut deflate = Compress::new(Compression::best(), false);
     let mut piece = Vec::with_capacity(PIECE);
-    // Ends on the border of a byte, with nothing behind it that refers to it.
+    // A full flush ends on a byte boundary, and later blocks do not refer to earlier ones.
     deflate.compress_vec(&ZEROS, &mut piece, FlushCompress::Full).unwrap();
     assert_eq!(deflate.total_in(), PIECE as u64);
 
@@ -60,7 +62,7 @@ fn gzip_bomb(pieces: usize) -> Vec<u8> {
     let mut crc = Crc::new();
     (0..pieces).for_each(|_| crc.combine(&of_piece));
 
-    // RFC 1952 §2.3; a last block that is empty; and the trailer.
+    // The header (RFC 1952 §2.3), the pieces, an empty last block, and the trailer.
     let mut stream = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
     (0..pieces).for_each(|_| stream.extend(&piece));
     stream.extend([3, 0]);
@@ -69,14 +71,14 @@ fn gzip_bomb(pieces: usize) -> Vec<u8> {
     stream
 }
 
-/// One zero and a copy of it for each piece, in a meta-block of 13 bytes (RFC 7932 §9). An encoder
-/// makes one for every window of zeros, which is more where windows are small.
+/// Codes each piece as one zero and copies of it, in a meta-block of 13 bytes (RFC 7932 §9). An
+/// encoder would make one meta-block for each window, and so more of them for a small window.
 fn brotli_bomb(pieces: usize, window: u8) -> Vec<u8> {
     let mut stream = Bits::default();
     match window {
         16 => stream.push(0, 1),
         18..=24 => stream.push(1 | (u64::from(window) - 17) << 1, 4),
-        // No brotli of the RFC any more, and read by the decoder of reqwest all the same.
+        // Not in RFC 7932, but the decoder of reqwest accepts it.
         _ => {
             stream.push(0b0001_0001, 8);
             stream.push(window.into(), 6);
@@ -89,21 +91,21 @@ fn brotli_bomb(pieces: usize, window: u8) -> Vec<u8> {
         // Compressed, one block type of each kind, distances without postfix and direct codes,
         // one context mode, one tree of literals and one of distances.
         stream.push(0, 1 + 3 + 2 + 4 + 2 + 2);
-        // Prefix codes of one symbol each: a zero, one literal with a copy of any length behind
-        // it, and a distance of one bit.
+        // Prefix codes of one symbol each: a zero, one literal with a copy of any length after it,
+        // and a distance of one bit.
         let distances = if window > 24 { 8 } else { 6 };
         for (symbol, bits) in [(0, 8), (384 + 8 + 7, 10), (16, distances)] {
             stream.push(1, 4);
             stream.push(symbol, bits);
         }
-        stream.push(PIECE as u64 - 1 - 2118, 24); // so much is copied
+        stream.push(PIECE as u64 - 1 - 2118, 24); // extra bits of the copy length
         stream.push(0, 1); // from a distance of one
     }
-    stream.push(0b11, 2); // the last, and empty
+    stream.push(0b11, 2); // last, and empty
     stream.bytes
 }
 
-/// Bits, of which the first is the lowest of its byte.
+/// A bit stream that fills each byte from its lowest bit.
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
@@ -123,7 +125,7 @@ impl Bits {
     }
 }
 
-/// Four bytes for each block of the same byte (RFC 8878 §3.1.1.2.2).
+/// Codes each block as four bytes: its header and the repeated byte (RFC 8878 §3.1.1.2.2).
 fn zstd_bomb(pieces: usize, window: u8) -> Vec<u8> {
     let mut frame = Vec::from(ZSTD_HEAD);
     frame[5] = (window - 10) << 3;
@@ -135,13 +137,13 @@ fn zstd_bomb(pieces: usize, window: u8) -> Vec<u8> {
     frame
 }
 
-/// RFC 8878 §3.1.1.2.
+/// Returns a block header (RFC 8878 §3.1.1.2).
 fn zstd_block(kind: usize, size: usize, last: bool) -> [u8; 3] {
     let header = (size << 3 | kind << 1 | usize::from(last)).to_le_bytes();
     [header[0], header[1], header[2]]
 }
 
-/// Zeros that are coded at once, in bytes.
+/// Decoded size of one piece, in bytes.
 pub(crate) const PIECE: usize = 4 << 20;
 
 static ZEROS: [u8; PIECE] = [0; PIECE];
@@ -149,7 +151,7 @@ static ZEROS: [u8; PIECE] = [0; PIECE];
 /// The magic number, a frame header without a size or a checksum, and a window of 128 KiB.
 const ZSTD_HEAD: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0, (17 - 10) << 3];
 
-/// The largest block there is.
+/// The largest block of zstd, in bytes.
 const ZSTD_BLOCK: usize = 128 << 10;
 
 const ZSTD_RAW: usize = 0;

@@ -1,5 +1,5 @@
-//! What a decompression bomb costs: counted on the thread of the client, reqwest, hyper and the
-//! decoder included.
+//! Tests of the memory that a decompression bomb takes. The ledger counts the thread of the client,
+//! with reqwest, hyper and the decoder.
 
 use presized::CollectError;
 use presized_reqwest::ResponseExt;
@@ -8,15 +8,14 @@ use presized_support::server::Server;
 use tokio::runtime;
 
 use crate::coded::{CODINGS, PIECE, bomb};
-use crate::{client, coded_answer};
+use crate::{client, coded_response};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// Reads a bomb up to `limit`, and tells what that took from the request on until the error is
-/// dropped.
-fn explode(answer: Vec<u8>, limit: u64) -> Spent {
-    let server = Server::raw(answer).unwrap();
+/// Reads a bomb up to `limit`. Returns what was allocated from the request until the error was dropped.
+fn explode(wire: Vec<u8>, limit: u64) -> Spent {
+    let server = Server::raw(wire).unwrap();
     let url = server.endpoint().url("/");
     let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let client = client();
@@ -26,7 +25,7 @@ fn explode(answer: Vec<u8>, limit: u64) -> Spent {
             let error = response.collect_presized(limit).bytes().await.unwrap_err();
             let CollectError::TooLarge { received, partial, .. } = error else { panic!("{error}") };
             assert!(received > limit && received < limit + MIB, "{received}");
-            // Not as one buffer, for which both would be there.
+            // `len` does not join the chunks. One buffer would exist beside them.
             assert_eq!(partial.len() as u64, limit);
         });
     });
@@ -34,10 +33,10 @@ fn explode(answer: Vec<u8>, limit: u64) -> Spent {
 }
 
 #[test]
-fn bombs_decode_to_what_they_stand_for() {
+fn bombs_decode_to_zeros_of_the_stated_size() {
     let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for coding in CODINGS {
-        let server = Server::raw(coded_answer(coding, &bomb(coding, 4, 18))).unwrap();
+        let server = Server::raw(coded_response(coding, &bomb(coding, 4, 18))).unwrap();
         let content = runtime.block_on(async {
             let response = client().get(server.endpoint().url("/")).send().await.unwrap();
             response.collect_presized(GIB).bytes().await.unwrap()
@@ -47,17 +46,17 @@ fn bombs_decode_to_what_they_stand_for() {
 }
 
 #[test]
-fn bomb_of_a_gibibyte_stops_at_the_limit() {
+fn peak_of_one_gibibyte_bomb_is_within_one_mebibyte_of_limit() {
     let _alone = Ledger::alone();
-    // The least that a gibibyte takes: deflate packs 1032 to 1, zstd 128 KiB into four bytes.
+    // The least coded bytes for 1 GiB: deflate packs 1032 to 1, zstd 128 KiB into four bytes.
     let table = [("gzip", 15, 1100 << 10), ("br", 16, 10 << 10), ("zstd", 17, 33 << 10)];
     for (coding, window, most) in table {
         let bomb = bomb(coding, GIB as usize / PIECE, window);
         assert!(bomb.len() <= most, "{coding}: {}", bomb.len());
         for limit in [0, 64 << 10, MIB, 6 * MIB] {
-            let spent = explode(coded_answer(coding, &bomb), limit);
+            let spent = explode(coded_response(coding, &bomb), limit);
             println!(
-                "{coding}: {} bytes that are 1 GiB, limit {limit}: peak {}, {} above the limit",
+                "{coding}: {} bytes decode to 1 GiB, limit {limit}: peak {}, {} above the limit",
                 bomb.len(),
                 spent.peak,
                 spent.peak - limit
@@ -68,14 +67,14 @@ fn bomb_of_a_gibibyte_stops_at_the_limit() {
     }
 }
 
-/// What the documentation warns of: the decoder of brotli fills its window before it gives out
-/// the first byte, and the sender says how large that is, beyond the 16 MiB of RFC 7932.
+/// The documentation warns of this: the brotli decoder fills its window before the first byte comes
+/// out. The sender chooses the window, also above the 16 MiB of RFC 7932.
 #[test]
-fn window_of_brotli_comes_on_top_of_the_limit() {
+fn brotli_window_is_not_in_the_limit() {
     let _alone = Ledger::alone();
     for window in [18, 22, 24, 25] {
         let bomb = bomb("br", GIB as usize / PIECE, window);
-        let spent = explode(coded_answer("br", &bomb), MIB);
+        let spent = explode(coded_response("br", &bomb), MIB);
         println!("br, window {} KiB, limit {MIB}: peak {}", 1 << (window - 10), spent.peak);
         let window = 1_u64 << window;
         assert!((window..2 * MIB + 3 * window / 2).contains(&spent.peak), "{window}: {spent:?}");
@@ -83,10 +82,10 @@ fn window_of_brotli_comes_on_top_of_the_limit() {
 }
 
 #[test]
-fn window_of_zstd_is_bounded_by_its_decoder() {
+fn zstd_decoder_rejects_windows_above_128_mebibytes() {
     let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
     for (window, decodes) in [(27, true), (28, false)] {
-        let server = Server::raw(coded_answer("zstd", &bomb("zstd", 1, window))).unwrap();
+        let server = Server::raw(coded_response("zstd", &bomb("zstd", 1, window))).unwrap();
         let read = runtime.block_on(async {
             let response = client().get(server.endpoint().url("/")).send().await.unwrap();
             response.collect_presized(PIECE as u64).bytes().await

@@ -1,4 +1,4 @@
-//! The forms, and what is counted.
+//! Tests of bodies that are read: the forms, and the bytes that the limit counts.
 
 use presized::{BufferPool, CollectError, ContentLength, LengthHistory, Reader};
 use presized_reqwest::ResponseExt;
@@ -8,7 +8,7 @@ use reqwest::{Body, Client, Method};
 use serde::Deserialize;
 
 use crate::coded::{CODINGS, PIECE, bomb, coded};
-use crate::{answer, client, coded_answer, get, respond};
+use crate::{client, coded_response, get, respond, whole_response};
 
 #[derive(Debug, Deserialize, PartialEq)]
 struct Price {
@@ -17,16 +17,16 @@ struct Price {
 }
 
 #[tokio::test]
-async fn every_form_reads_what_was_sent() {
+async fn every_form_reads_the_sent_content() {
     let json = r#"{"item":"té","cents":700}"#;
-    let identity = std::iter::once(("identity", answer("", json.as_bytes())));
-    let codings = CODINGS.map(|c| (c, coded_answer(c, &coded(c, json.as_bytes()))));
-    for (coding, answer) in identity.chain(codings) {
-        let (response, _server) = get(answer.clone()).await;
+    let identity = std::iter::once(("identity", whole_response("", json.as_bytes())));
+    let codings = CODINGS.map(|c| (c, coded_response(c, &coded(c, json.as_bytes()))));
+    for (coding, wire) in identity.chain(codings) {
+        let (response, _server) = get(wire.clone()).await;
         assert_eq!(response.collect_presized(1024).bytes().await.unwrap(), json, "{coding}");
-        let (response, _server) = get(answer.clone()).await;
+        let (response, _server) = get(wire.clone()).await;
         assert_eq!(response.collect_presized(1024).text().await.unwrap(), json, "{coding}");
-        let (response, _server) = get(answer).await;
+        let (response, _server) = get(wire).await;
         let price = response.collect_presized(1024).json::<Price>().await.unwrap();
         assert_eq!(price, Price { item: "té".to_owned(), cents: 700 }, "{coding}");
     }
@@ -36,10 +36,10 @@ async fn every_form_reads_what_was_sent() {
 async fn limit_is_inclusive_and_counts_decoded_bytes() {
     let content = [7; 10_000];
     for coding in CODINGS {
-        let answer = coded_answer(coding, &coded(coding, &content));
-        let (response, _server) = get(answer.clone()).await;
+        let wire = coded_response(coding, &coded(coding, &content));
+        let (response, _server) = get(wire.clone()).await;
         assert_eq!(response.collect_presized(10_000).bytes().await.unwrap(), content[..]);
-        let (response, _server) = get(answer).await;
+        let (response, _server) = get(wire).await;
         let error = response.collect_presized(9_999).bytes().await.unwrap_err();
         assert!(matches!(error, CollectError::TooLarge { limit: 9_999, .. }), "{coding}: {error}");
         assert_eq!(error.into_partial(), content[..9_999], "{coding}");
@@ -47,11 +47,11 @@ async fn limit_is_inclusive_and_counts_decoded_bytes() {
 }
 
 #[tokio::test]
-async fn length_is_known_where_nothing_is_decoded() {
-    let (response, _server) = get(answer("", b"hello")).await;
+async fn declared_length_is_exact_if_nothing_is_decoded() {
+    let (response, _server) = get(whole_response("", b"hello")).await;
     let read = response.collect_presized(5).collected().await.unwrap();
     assert_eq!(read.stats.content_length, ContentLength::Exact(5));
-    let (response, _server) = get(answer("", b"hello")).await;
+    let (response, _server) = get(whole_response("", b"hello")).await;
     let error = response.collect_presized(4).bytes().await.unwrap_err();
     assert!(
         matches!(error, CollectError::DeclaredTooLarge { declared: 5, limit: 4, .. }),
@@ -59,13 +59,13 @@ async fn length_is_known_where_nothing_is_decoded() {
     );
 }
 
-/// The number describes the coded form and is removed with it, so that it can neither refuse a
-/// small body nor stand for a large one.
+/// Content-Length counts coded bytes, and reqwest removes it. It can neither refuse a small body nor
+/// hide a large one.
 #[tokio::test]
-async fn decoded_body_declares_nothing() {
-    // Longer coded than decoded, and the limit is between the two.
-    let answer = coded_answer("gzip", &coded("gzip", b"hi"));
-    let (response, _server) = get(answer).await;
+async fn decoded_body_has_unknown_length() {
+    // The coded form is longer than the decoded form, and the limit is between the two.
+    let wire = coded_response("gzip", &coded("gzip", b"hi"));
+    let (response, _server) = get(wire).await;
     assert_eq!(response.content_length(), None);
     assert!(!response.headers().contains_key("content-length"));
     let read = response.collect_presized(2).collected().await.unwrap();
@@ -74,9 +74,9 @@ async fn decoded_body_declares_nothing() {
 }
 
 #[tokio::test]
-async fn coded_form_is_counted_where_reqwest_leaves_it() {
+async fn limit_counts_coded_bytes_if_reqwest_does_not_decode() {
     let content = bomb("br", 1, 16);
-    let server = Server::raw(coded_answer("br", &content)).unwrap();
+    let server = Server::raw(coded_response("br", &content)).unwrap();
     drop(client()); // installs the provider
     let client = Client::builder().no_proxy().no_brotli().build().unwrap();
     let limit = content.len() as u64;
@@ -87,7 +87,7 @@ async fn coded_form_is_counted_where_reqwest_leaves_it() {
 }
 
 #[tokio::test]
-async fn head_has_no_content_whatever_it_declares() {
+async fn response_to_head_is_empty_whatever_it_declares() {
     for coding in CODINGS.into_iter().chain(["identity"]) {
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: 3501\r\n\r\n"
@@ -97,9 +97,9 @@ async fn head_has_no_content_whatever_it_declares() {
     }
 }
 
-/// As the documentation warns: only who knows the method knows that nothing is missing.
+/// The documentation has this exception: without the method, the body looks incomplete.
 #[tokio::test]
-async fn head_over_http2_that_ends_in_an_empty_frame_takes_the_method() {
+async fn http2_response_to_head_with_empty_frame_needs_the_method() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -124,43 +124,43 @@ async fn head_over_http2_that_ends_in_an_empty_frame_takes_the_method() {
 }
 
 #[tokio::test]
-async fn pool_serves_one_response_after_the_other() {
+async fn pool_reuses_one_buffer_for_consecutive_responses() {
     let pool = BufferPool::new(1 << 20);
     let content = vec![7; 100_000];
     for round in 0..3 {
-        let (response, _server) = get(answer("", &content)).await;
+        let (response, _server) = get(whole_response("", &content)).await;
         let read =
             response.collect_presized(Reader::new(1 << 20).pool(&pool)).bytes().await.unwrap();
         assert_eq!(read, content);
         drop(read);
         assert_eq!(pool.stats().idle, 1, "{round}");
     }
-    // A value that was parsed keeps no buffer.
+    // A parsed value does not keep the buffer.
     let text = format!("\"{}\"", "x".repeat(99_998));
-    let (response, _server) = get(answer("", text.as_bytes())).await;
+    let (response, _server) = get(whole_response("", text.as_bytes())).await;
     let value: String =
         response.collect_presized(Reader::new(1 << 20).pool(&pool)).json().await.unwrap();
     assert_eq!((value.len(), pool.stats().idle, pool.stats().outstanding), (99_998, 1, 0));
 }
 
 #[tokio::test]
-async fn history_is_of_decoded_bodies() {
+async fn history_records_decoded_lengths() {
     let history = LengthHistory::new();
-    let answer = coded_answer("br", &bomb("br", 1, 16));
+    let wire = coded_response("br", &bomb("br", 1, 16));
     for round in 0..2 {
-        let (response, _server) = get(answer.clone()).await;
+        let (response, _server) = get(wire.clone()).await;
         let collect = response.collect_presized(Reader::new(PIECE as u64).history(&history));
         let stats = collect.collected().await.unwrap().stats;
         assert_eq!(stats.received, PIECE as u64);
-        // What is known of the first is one reservation for the second.
+        // The history predicts the second length, so one reservation is enough.
         assert_eq!(stats.reservations == 1, round == 1, "{stats:?}");
     }
 }
 
 #[tokio::test]
-async fn presized_response_is_the_same_response() {
-    let answer = answer("X-Kept: yes\r\n", b"hello");
-    let (response, server) = get(answer).await;
+async fn presized_response_keeps_url_fields_and_address() {
+    let wire = whole_response("X-Kept: yes\r\n", b"hello");
+    let (response, server) = get(wire).await;
     let address = response.remote_addr();
     let response = response.into_presized(5);
     assert_eq!(response.url().as_str(), server.endpoint().url("/path"));
@@ -174,16 +174,16 @@ async fn presized_response_is_the_same_response() {
 async fn presized_response_has_one_frame() {
     let content = vec![7; 1 << 20];
     for coding in CODINGS {
-        let (response, _server) = get(coded_answer(coding, &coded(coding, &content))).await;
+        let (response, _server) = get(coded_response(coding, &coded(coding, &content))).await;
         let mut response = response.into_presized(1 << 20);
         assert_eq!(response.chunk().await.unwrap().unwrap().len(), 1 << 20, "{coding}");
         assert_eq!(response.chunk().await.unwrap(), None, "{coding}");
     }
 }
 
-/// What stands before reqwest's own body may decode and leave the head as it was.
+/// A layer between reqwest and the reader may decode the body and leave the head unchanged.
 #[tokio::test]
-async fn length_of_a_coded_form_is_a_hint() {
+async fn content_length_of_coded_form_is_a_hint() {
     for declared in [0, 3, 99_999_999_999] {
         let response = http::Response::builder()
             .header("content-encoding", "gzip")

@@ -1,4 +1,4 @@
-//! With tonic: a client's `Channel` behind the layer, and a server of the same.
+//! Tests with tonic: the `Channel` of a client inside of the layer, and a tonic server.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -24,9 +24,9 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Response, Status};
 use tower::{ServiceBuilder, ServiceExt};
 
-use crate::ours;
+use crate::read_error;
 
-/// Messages that are the bytes they are made of.
+/// A codec whose messages are plain bytes.
 #[derive(Clone, Copy, Default)]
 struct BytesCodec;
 
@@ -64,7 +64,7 @@ impl Decoder for BytesCodec {
     }
 }
 
-/// What a channel receives, as a stream of messages.
+/// The receiver of a tokio channel as a stream of messages.
 struct Messages(mpsc::UnboundedReceiver<Result<Bytes, Status>>);
 
 impl Stream for Messages {
@@ -82,7 +82,7 @@ async fn echo(request: Request<Bytes>) -> Result<Response<Bytes>, Status> {
     }
 }
 
-/// A message for each word, and an error at last.
+/// Responds with one message for each word, and then an error.
 async fn words(request: Request<Bytes>) -> Result<Response<Messages>, Status> {
     let (sender, receiver) = mpsc::unbounded_channel();
     for word in request.into_inner().split(|&byte| byte == b' ') {
@@ -92,7 +92,7 @@ async fn words(request: Request<Bytes>) -> Result<Response<Messages>, Status> {
     Ok(Response::new(Messages(receiver)))
 }
 
-/// One message, and none after it.
+/// Responds with one message, and does not end.
 async fn events(_: Request<Bytes>) -> Result<Response<Messages>, Status> {
     let (sender, receiver) = mpsc::unbounded_channel();
     let _ = sender.send(Ok(Bytes::from("first")));
@@ -100,7 +100,7 @@ async fn events(_: Request<Bytes>) -> Result<Response<Messages>, Status> {
     Ok(Response::new(Messages(receiver)))
 }
 
-/// The beginning of a message, and the status in which its stream ends.
+/// Returns a response with the beginning of a message and a status as the error of its body.
 fn broken() -> http::Response<Body> {
     let data = Frame::data(Bytes::from_static(b"\0\0\0\0\x09only"));
     let frames = [Ok(data), Err(Status::unavailable("broken"))];
@@ -112,7 +112,7 @@ fn broken() -> http::Response<Body> {
 async fn serve() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let answer = |request: http::Request<Incoming>| async move {
+    let respond = |request: http::Request<Incoming>| async move {
         let mut grpc = tonic::server::Grpc::new(BytesCodec);
         Ok::<_, Infallible>(match request.uri().path() {
             "/echo" => grpc.unary(tower::service_fn(echo), request).await,
@@ -124,7 +124,7 @@ async fn serve() -> SocketAddr {
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let connection = http2::Builder::new(TokioExecutor::new())
-                .serve_connection(TokioIo::new(stream), service_fn(answer));
+                .serve_connection(TokioIo::new(stream), service_fn(respond));
             tokio::spawn(connection);
         }
     });
@@ -152,7 +152,7 @@ fn presized(layer: PresizedLayer, channel: Channel) -> PresizedService<Channel> 
 }
 
 #[tokio::test]
-async fn unary_call_comes_through() {
+async fn unary_call_returns_its_message_or_its_status() {
     let client = presized(PresizedLayer::new(1024), channel().await);
     assert_eq!(call(client.clone(), "/echo", "hello").await.unwrap(), "hello");
     let status = call(client, "/echo", "fail").await.unwrap_err();
@@ -160,7 +160,7 @@ async fn unary_call_comes_through() {
 }
 
 #[tokio::test]
-async fn trailers_come_after_the_one_frame() {
+async fn grpc_trailers_follow_the_single_data_frame() {
     let client = presized(PresizedLayer::new(1024), channel().await);
     let message = http_body_util::Full::<Bytes>::from("\0\0\0\0\x05hello");
     let request = http::Request::post("http://host/echo").body(Body::new(message)).unwrap();
@@ -173,7 +173,7 @@ async fn trailers_come_after_the_one_frame() {
 }
 
 #[tokio::test]
-async fn status_of_the_trailers_comes_after_all_messages() {
+async fn status_in_trailers_follows_all_messages() {
     let mut grpc = client::Grpc::new(presized(PresizedLayer::new(1024), channel().await));
     grpc.ready().await.unwrap();
     let path = http::uri::PathAndQuery::from_static("/words");
@@ -185,7 +185,7 @@ async fn status_of_the_trailers_comes_after_all_messages() {
 }
 
 #[tokio::test]
-async fn stream_without_an_end_opts_out() {
+async fn endless_stream_opts_out_by_request_extensions() {
     let mut grpc = client::Grpc::new(presized(PresizedLayer::new(0), channel().await));
     grpc.ready().await.unwrap();
     let mut request = Request::new(Bytes::new());
@@ -197,8 +197,8 @@ async fn stream_without_an_end_opts_out() {
 }
 
 #[tokio::test]
-async fn answer_over_the_limit_is_a_status_with_our_error() {
-    // The limit counts the five bytes before the message too.
+async fn response_over_limit_is_a_status_with_collect_error_as_source() {
+    // The limit also counts the five bytes before the message.
     let channel = channel().await;
     let client = presized(PresizedLayer::new(10), channel.clone());
     assert_eq!(call(client, "/echo", "hello").await.unwrap(), "hello");
@@ -206,12 +206,15 @@ async fn answer_over_the_limit_is_a_status_with_our_error() {
         let client = presized(PresizedLayer::new(9).delivery(delivery), channel.clone());
         let status = call(client, "/echo", "hello").await.unwrap_err();
         assert_eq!(status.code(), Code::Unknown);
-        assert!(matches!(ours(&status), CollectError::TooLarge { limit: 9, .. }), "{status:?}");
+        assert!(
+            matches!(read_error(&status), CollectError::TooLarge { limit: 9, .. }),
+            "{status:?}"
+        );
     }
 }
 
 #[tokio::test]
-async fn status_of_a_broken_stream_is_found() {
+async fn tonic_finds_status_of_failed_body() {
     let service = || tower::service_fn(async |_| Ok::<_, Infallible>(broken()));
     let alone = call(service(), "/broken", "").await.unwrap_err();
     let service = ServiceBuilder::new().layer(PresizedLayer::new(1024)).service(service());
@@ -219,13 +222,12 @@ async fn status_of_a_broken_stream_is_found() {
     for status in [&alone, &layered] {
         assert_eq!((status.code(), status.message()), (Code::Unavailable, "broken"));
     }
-    assert!(matches!(ours(&layered), CollectError::Body { received: 9, .. }), "{layered:?}");
+    assert!(matches!(read_error(&layered), CollectError::Body { received: 9, .. }), "{layered:?}");
 }
 
-/// The status is what tells whether the call succeeded, so that it cannot be left out because
-/// the message is there.
+/// The status tells whether the call succeeded. It must not get lost because the message is complete.
 #[tokio::test]
-async fn status_after_a_message_of_declared_length_is_found() {
+async fn tonic_finds_status_after_last_declared_byte() {
     let respond = async |_: http::Request<Body>| {
         let data = Frame::data(Bytes::from_static(b"\0\0\0\0\x05hello"));
         let frames = [Ok(data), Err(Status::unavailable("broken"))];
@@ -243,9 +245,8 @@ async fn status_after_a_message_of_declared_length_is_found() {
     }
 }
 
-/// Nothing of the layer keeps a body from being sent to another thread.
 #[test]
-fn bodies_are_send() {
+fn response_bodies_are_send() {
     fn is_send<T: Send>() {}
     is_send::<presized_tower::ResponseBody<Body>>();
     is_send::<presized_tower::ResponseBody<Empty<Bytes>>>();

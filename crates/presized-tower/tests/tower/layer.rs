@@ -1,4 +1,4 @@
-//! Bodies that come as one frame, and what a request can ask for.
+//! Tests of bodies that are one frame, and of the settings in the extensions of a request.
 
 use std::pin::pin;
 
@@ -14,7 +14,7 @@ use tower::{ServiceBuilder, ServiceExt};
 
 use crate::{get, once, trailers};
 
-/// The body of a response to `request` behind `layer`.
+/// Returns the body of the response to `request` through `layer`.
 async fn body_of(
     layer: PresizedLayer,
     request: http::request::Builder,
@@ -25,7 +25,7 @@ async fn body_of(
 }
 
 #[tokio::test]
-async fn content_is_one_frame_and_trailers_follow() {
+async fn content_is_one_frame_and_trailers_follow_it() {
     let steps =
         [Step::Data("hel".into()), Step::Wait, Step::Data("lo".into()), Step::Trailers(trailers())];
     let mut body = body_of(PresizedLayer::new(5), get(), Response::new(Mock::new(steps))).await;
@@ -35,7 +35,7 @@ async fn content_is_one_frame_and_trailers_follow() {
 }
 
 #[tokio::test]
-async fn head_of_the_response_passes_unchanged() {
+async fn response_head_is_unchanged() {
     let response = Response::builder()
         .status(404)
         .header("content-length", "5")
@@ -50,9 +50,9 @@ async fn head_of_the_response_passes_unchanged() {
 }
 
 #[tokio::test]
-async fn limit_is_inclusive_and_the_request_sets_it() {
+async fn limit_is_inclusive_and_request_extension_overrides_it() {
     let table = [
-        // of the layer, of the request, whether five bytes are taken
+        // Limit of the layer, limit of the request, whether five bytes are accepted.
         (5, None, true),
         (4, None, false),
         (4, Some(5), true),
@@ -60,21 +60,21 @@ async fn limit_is_inclusive_and_the_request_sets_it() {
         (0, Some(u64::MAX), true),
     ];
     for delivery in [Delivery::Presized, Delivery::Streamed] {
-        for (layer, request, is_taken) in table {
+        for (layer, request, is_accepted) in table {
             let extension = request.map(ResponseLimit);
             let request =
                 extension.into_iter().fold(get(), |request, limit| request.extension(limit));
             let layer = PresizedLayer::new(layer).delivery(delivery);
             let body = body_of(layer, request, Response::new(Mock::of(["hel", "lo"]))).await;
             let read = body.collect().await;
-            assert_eq!(read.is_ok(), is_taken, "{extension:?} {read:?}");
+            assert_eq!(read.is_ok(), is_accepted, "{extension:?} {read:?}");
             assert!(read.err().is_none_or(|error| error.is_too_large()));
         }
     }
 }
 
 #[tokio::test]
-async fn request_decides_how_content_comes() {
+async fn request_extension_overrides_delivery() {
     for (of_layer, of_request, frames) in [
         (Delivery::Presized, None, 1),
         (Delivery::Streamed, None, 2),
@@ -93,7 +93,7 @@ async fn request_decides_how_content_comes() {
 }
 
 #[tokio::test]
-async fn declared_length_over_the_limit_is_refused_unread() {
+async fn declared_length_over_limit_is_refused_before_polling() {
     for delivery in [Delivery::Presized, Delivery::Streamed] {
         let response = Response::builder()
             .header("content-length", "6")
@@ -111,7 +111,7 @@ async fn declared_length_over_the_limit_is_refused_unread() {
 #[tokio::test]
 async fn response_to_head_is_empty_whatever_it_declares() {
     for delivery in [Delivery::Presized, Delivery::Streamed] {
-        // The last is the body that hyper makes of it in HTTP/2.
+        // hyper makes the last one of a response to HEAD over HTTP/2.
         for body in [Mock::new([]), Mock::new([]).exact(0).end_stream(), Mock::new([]).exact(3501)]
         {
             let response = Response::builder().header("content-length", "3501").body(body).unwrap();
@@ -123,7 +123,7 @@ async fn response_to_head_is_empty_whatever_it_declares() {
 }
 
 #[tokio::test]
-async fn length_is_checked_against_the_head() {
+async fn wrong_content_length_is_handled_by_mismatch_rule() {
     let response = |body| Response::builder().header("content-length", "5").body(body).unwrap();
     let short = body_of(PresizedLayer::new(9), get(), response(Mock::of(["hell"]))).await;
     let error = short.collect().await.unwrap_err();
@@ -140,7 +140,7 @@ async fn length_is_checked_against_the_head() {
 }
 
 #[tokio::test]
-async fn error_of_the_body_is_behind_ours() {
+async fn error_of_inner_body_is_a_source_of_the_error() {
     for delivery in [Delivery::Presized, Delivery::Streamed] {
         let steps = [Step::Data("hel".into()), Step::Fail("cable cut")];
         let response =
@@ -149,20 +149,24 @@ async fn error_of_the_body_is_behind_ours() {
         let error = body_of(layer, get(), response).await.collect().await.unwrap_err();
         assert_eq!(
             messages(&error),
-            ["body failed: 3 of 5 declared bytes received", "error of the body below", "cable cut"]
+            [
+                "body failed: 3 of 5 declared bytes received",
+                "the body or a layer below it failed",
+                "cable cut"
+            ]
         );
         assert!(chain(&error).any(|error| error.is::<MockError>()));
         let CollectError::Body { source, partial, .. } = error else { panic!("{error}") };
         assert_eq!(source.into_inner().downcast_ref(), Some(&MockError("cable cut")));
-        // Those that were passed on are with whom they were passed on to.
+        // A streamed body has delivered its frames and keeps none.
         assert_eq!(partial.len(), if delivery == Delivery::Presized { 3 } else { 0 });
     }
 }
 
-/// Below the layer is whatever the stack has: a checksum is compared when the last byte has
-/// come, and a message whose end the transport has not seen is not whole.
+/// A layer below can compare a checksum after the last byte. A message is also incomplete if the
+/// transport has not seen its end.
 #[tokio::test]
-async fn error_after_the_last_declared_byte_is_one() {
+async fn error_after_last_declared_byte_fails_the_body() {
     for delivery in [Delivery::Presized, Delivery::Streamed] {
         for hint in [None, Some(5)] {
             let body = Mock::new([Step::Data("hello".into()), Step::Fail("wrong checksum")]);
@@ -204,7 +208,7 @@ async fn pool_and_budget_are_shared_by_responses() {
 }
 
 #[tokio::test]
-async fn body_that_is_dropped_gives_back_what_it_had() {
+async fn dropped_body_releases_buffer_and_budget() {
     let (pool, budget) = (BufferPool::new(1 << 20), MemoryBudget::new(1 << 20));
     let layer = PresizedLayer::new(Reader::new(40_000).pool(&pool).budget(&budget));
     let steps = [Step::Data(vec![7; 20_000].into()), Step::Hang];
@@ -214,14 +218,14 @@ async fn body_that_is_dropped_gives_back_what_it_had() {
     assert!(poll_once(std::pin::pin!(body.frame())).is_pending());
     assert!(budget.in_use() >= 40_000);
     assert_eq!(pool.stats().outstanding, 1);
-    // It is still as long as it says, and not at its end.
+    // The size hint is unchanged while the body is read.
     assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(40_000), false));
     drop(body);
     assert_eq!((pool.stats().outstanding, budget.in_use()), (0, 0));
 }
 
 #[tokio::test]
-async fn body_that_has_failed_is_at_its_end() {
+async fn failed_body_is_at_end_of_stream() {
     for delivery in [Delivery::Presized, Delivery::Streamed] {
         for steps in [vec![Step::Fail("cut")], vec![Step::Data("hello!".into())]] {
             let response = Response::new(Mock::new(steps).hint(0, Some(6)));
@@ -236,7 +240,7 @@ async fn body_that_has_failed_is_at_its_end() {
 }
 
 #[tokio::test]
-async fn history_of_the_request_outranks_that_of_the_layer() {
+async fn history_of_request_overrides_history_of_layer() {
     let (of_layer, of_request) = (LengthHistory::new(), LengthHistory::new());
     let layer = PresizedLayer::new(Reader::new(5).history(&of_layer));
     for request in [get(), get().extension(of_request.clone())] {
@@ -248,7 +252,7 @@ async fn history_of_the_request_outranks_that_of_the_layer() {
 }
 
 #[tokio::test]
-async fn eager_bounds_what_is_reserved() {
+async fn eager_bounds_the_first_reservation() {
     const DECLARED: u64 = 1 << 20;
     for (eager, reserved) in [(None, DECLARED), (Some(1000), 1000), (Some(0), 4 * 5)] {
         let budget = MemoryBudget::new(4 * DECLARED);

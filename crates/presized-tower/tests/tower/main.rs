@@ -1,4 +1,4 @@
-//! The layer, alone and in the stacks it is made for.
+//! Tests of the layer: alone, and in stacks with hyper-util, tower-http, axum and tonic.
 
 mod grpc;
 mod layer;
@@ -18,14 +18,14 @@ use presized_support::chain::chain;
 use presized_support::mock::Mock;
 use tower::{Service, service_fn};
 
-/// A service that answers its one request with `response`.
+/// Returns a service that responds to one request with `response`.
 fn once(
     response: Response<Mock>,
 ) -> impl Service<Request<Empty<Bytes>>, Response = Response<Mock>, Error = Infallible, Future: Send>
 + Send {
     let response = Mutex::new(Some(response));
     service_fn(move |_| {
-        let response = response.lock().unwrap().take().expect("there is one request");
+        let response = response.lock().unwrap().take().expect("a single request");
         async { Ok(response) }
     })
 }
@@ -38,7 +38,7 @@ fn trailers() -> HeaderMap {
     [("x-checksum".parse().unwrap(), "7".parse().unwrap())].into_iter().collect()
 }
 
-/// What an error has in it of ours.
-fn ours<'a>(error: &'a (dyn Error + 'static)) -> &'a CollectError<BodyError> {
-    chain(error).find_map(|error| error.downcast_ref()).expect("ours is among the sources")
+/// Returns the error of the reader among the sources of `error`.
+fn read_error<'a>(error: &'a (dyn Error + 'static)) -> &'a CollectError<BodyError> {
+    chain(error).find_map(|error| error.downcast_ref()).expect("a CollectError among the sources")
 }

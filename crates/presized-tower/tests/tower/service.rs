@@ -1,4 +1,4 @@
-//! What is around the bodies: readiness, clones, errors, and futures that are dropped.
+//! Tests of the service: readiness, clones, errors, and dropped futures.
 
 use std::future::{Ready, ready};
 use std::task::{Context, Poll};
@@ -11,8 +11,8 @@ use presized_tower::PresizedLayer;
 use tower::limit::ConcurrencyLimitLayer;
 use tower::{Layer, Service, ServiceBuilder, ServiceExt, service_fn};
 
-/// Wants to be asked before every call, as the contract of `Service` has it. A clone has not
-/// been.
+/// A service that requires `poll_ready` before every call, as the contract of `Service` says. A clone
+/// is not ready.
 #[derive(Debug, Default)]
 struct Strict {
     is_ready: bool,
@@ -39,7 +39,7 @@ impl Service<Request<()>> for Strict {
     }
 
     fn call(&mut self, request: Request<()>) -> Self::Future {
-        assert!(std::mem::take(&mut self.is_ready), "called without being asked");
+        assert!(std::mem::take(&mut self.is_ready), "called without poll_ready");
         self.calls += 1;
         ready(match request.uri().path() {
             "/refused" => Err("refused"),
@@ -49,11 +49,11 @@ impl Service<Request<()>> for Strict {
 }
 
 #[tokio::test]
-async fn service_that_was_ready_is_the_one_that_is_called() {
+async fn ready_service_is_called_and_not_a_clone() {
     let mut service = PresizedLayer::new(5).layer(Strict::default());
     let request = |path| Request::get(path).body(()).unwrap();
     assert!(service.ready().await.unwrap().call(request("/")).await.is_ok());
-    // Its errors, of a call and of readiness, are those of the service.
+    // Errors of a call and of readiness are passed on.
     let refused = service.ready().await.unwrap().call(request("/refused")).await;
     assert_eq!(refused.unwrap_err(), "refused");
     assert_eq!(service.ready().await.unwrap_err(), "worn out");
@@ -64,7 +64,7 @@ async fn service_that_was_ready_is_the_one_that_is_called() {
 }
 
 #[tokio::test]
-async fn backpressure_of_the_inner_service_is_felt_outside() {
+async fn backpressure_of_inner_service_reaches_the_caller() {
     let service = ServiceBuilder::new()
         .layer(PresizedLayer::new(5))
         .layer(ConcurrencyLimitLayer::new(1))

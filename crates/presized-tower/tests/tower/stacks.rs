@@ -1,4 +1,4 @@
-//! With hyper-util, tower-http and axum.
+//! Tests with hyper-util, tower-http and axum.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -25,10 +25,10 @@ use tokio::net::TcpListener;
 use tower::{BoxError, ServiceBuilder, ServiceExt};
 use tower_http::decompression::DecompressionLayer;
 
-use crate::ours;
+use crate::read_error;
 
-/// It keeps no connection: the servers hang up after an answer, and whether hyper has seen that
-/// before the next request is a race.
+/// Returns a client that keeps no connection. The servers close it after each response, and hyper may
+/// not have noticed before the next request.
 fn client() -> Client<HttpConnector, Empty<Bytes>> {
     Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http()
 }
@@ -38,7 +38,7 @@ fn request(method: Method, server: &Server) -> Request<Empty<Bytes>> {
     Request::builder().method(method).uri(url).body(Empty::new()).unwrap()
 }
 
-/// An answer, with a length, of a mebibyte of zeros: coded, a thousandth of it.
+/// Returns the bytes of a response with Content-Length: 1 MiB of zeros, which gzip codes in 1 KiB.
 fn bomb() -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(&[0; 1 << 20]).unwrap();
@@ -51,7 +51,7 @@ fn bomb() -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn client_of_hyper_util_has_one_buffer_of_the_pool() {
+async fn hyper_util_response_is_one_pooled_buffer() {
     let pool = BufferPool::new(1 << 20);
     let content = vec![7; 300_000];
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", content.len());
@@ -71,7 +71,7 @@ async fn client_of_hyper_util_has_one_buffer_of_the_pool() {
 }
 
 #[tokio::test]
-async fn response_to_head_is_empty_over_the_wire() {
+async fn hyper_util_response_to_head_is_empty() {
     let server = Server::raw("HTTP/1.1 200 OK\r\nContent-Length: 3501\r\n\r\n").unwrap();
     for delivery in [Delivery::Presized, Delivery::Streamed] {
         let layer = PresizedLayer::new(0).delivery(delivery);
@@ -94,7 +94,7 @@ async fn error_of_hyper_is_among_the_sources() {
 }
 
 #[tokio::test]
-async fn outside_of_a_decoder_the_limit_counts_decoded_bytes() {
+async fn limit_outside_of_decoder_counts_decoded_bytes() {
     let server = Server::raw(bomb()).unwrap();
     for delivery in [Delivery::Presized, Delivery::Streamed] {
         let client = ServiceBuilder::new()
@@ -115,7 +115,7 @@ async fn outside_of_a_decoder_the_limit_counts_decoded_bytes() {
 }
 
 #[tokio::test]
-async fn inside_of_a_decoder_the_limit_counts_coded_bytes() {
+async fn limit_inside_of_decoder_counts_coded_bytes() {
     let server = Server::raw(bomb()).unwrap();
     let read = async |limit| {
         let client = ServiceBuilder::new()
@@ -125,15 +125,17 @@ async fn inside_of_a_decoder_the_limit_counts_coded_bytes() {
         let response = client.oneshot(request(Method::GET, &server)).await.unwrap();
         response.into_body().collect().await.map(|content| content.to_bytes().len())
     };
-    // All of it, from less than two thousand bytes.
+    // The limit is below the decoded length, and above the coded length.
     assert_eq!(read(2000).await.unwrap(), 1 << 20);
     let error: BoxError = read(500).await.unwrap_err();
-    assert!(matches!(ours(&*error), CollectError::DeclaredTooLarge { limit: 500, .. }), "{error}");
+    assert!(
+        matches!(read_error(&*error), CollectError::DeclaredTooLarge { limit: 500, .. }),
+        "{error}"
+    );
 }
 
-/// The read half of axum's own, around a body of ours.
 #[tokio::test]
-async fn to_bytes_of_axum_takes_it_and_copies_nothing() {
+async fn axum_to_bytes_returns_the_pooled_buffer() {
     let pool = BufferPool::new(1 << 20);
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 40000\r\n\r\n";
     let server = Server::raw([head.as_bytes(), &[7; 40_000]].concat()).unwrap();
@@ -141,14 +143,14 @@ async fn to_bytes_of_axum_takes_it_and_copies_nothing() {
     let client = ServiceBuilder::new().layer(layer).service(client());
     let response = client.clone().oneshot(request(Method::GET, &server)).await.unwrap();
     let content = to_bytes(AxumBody::new(response.into_body()), usize::MAX).await.unwrap();
-    // It is the buffer of the pool that comes out.
+    // The content is the buffer of the pool.
     assert_eq!((content.len(), pool.stats().outstanding), (40_000, 1));
 
     let mut request = request(Method::GET, &server);
     request.extensions_mut().insert(ResponseLimit(39_999));
     let response = client.oneshot(request).await.unwrap();
     let error = to_bytes(AxumBody::new(response.into_body()), usize::MAX).await.unwrap_err();
-    assert!(matches!(ours(&error), CollectError::DeclaredTooLarge { declared: 40_000, .. }));
+    assert!(matches!(read_error(&error), CollectError::DeclaredTooLarge { declared: 40_000, .. }));
 }
 
 /// Serves `router` with hyper, as `axum::serve` does.
@@ -168,7 +170,7 @@ async fn serve(router: Router) -> SocketAddr {
 }
 
 #[tokio::test]
-async fn router_of_axum_takes_it_as_its_layer() {
+async fn axum_router_accepts_the_layer() {
     async fn large() -> (StatusCode, AxumBody) {
         let frames = ["hello, ", "world"].map(Ok::<_, BoxError>);
         (StatusCode::CREATED, AxumBody::from_stream(futures_util::stream::iter(frames)))
@@ -182,30 +184,30 @@ async fn router_of_axum_takes_it_as_its_layer() {
     let response = get(Method::GET).await.unwrap();
     assert_eq!(response.status(), StatusCode::CREATED);
     assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "hello, world");
-    // Its routes for GET answer HEAD as well.
+    // A GET route of axum also responds to HEAD.
     let response = get(Method::HEAD).await.unwrap();
     assert_eq!(response.status(), StatusCode::CREATED);
     assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "");
 }
 
 #[tokio::test]
-async fn server_whose_body_is_over_the_limit_breaks_the_message_off() {
+async fn server_response_over_limit_breaks_off() {
     let router = Router::new()
         .route("/", on_get(async || Response::new(Full::<Bytes>::from("hello"))))
         .layer(PresizedLayer::new(4));
     let address = serve(router).await;
     let request = Request::get(format!("http://{address}/")).body(Empty::<Bytes>::new()).unwrap();
-    // Whether the head is out by then is hyper's to say.
-    let read = match client().request(request).await {
+    // hyper may or may not have sent the head before.
+    let failed = match client().request(request).await {
         Ok(response) => response.into_body().collect().await.map(drop).is_err(),
         Err(_) => true,
     };
-    assert!(read, "it must not look complete");
+    assert!(failed, "the response looks complete");
 }
 
-/// Servers set Content-Length by it.
+/// Servers set Content-Length from the size hint.
 #[tokio::test]
-async fn size_of_the_body_passes() {
+async fn size_hint_of_presized_body_is_unchanged() {
     let server = Server::raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello").unwrap();
     let client = ServiceBuilder::new().layer(PresizedLayer::new(5)).service(client());
     let response = client.oneshot(request(Method::GET, &server)).await.unwrap();

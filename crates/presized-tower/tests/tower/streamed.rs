@@ -1,4 +1,4 @@
-//! Bodies that pass, under a limit.
+//! Tests of streamed bodies.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -16,7 +16,7 @@ use tower::{ServiceBuilder, ServiceExt, service_fn};
 
 use crate::{get, once, trailers};
 
-/// A body of data that is not `Bytes`, which counts how many of its kind are alive.
+/// A body whose data is not `Bytes`. It counts how many of these bodies are alive.
 struct Chunks {
     chunks: VecDeque<&'static [u8]>,
     alive: Arc<AtomicUsize>,
@@ -51,7 +51,7 @@ async fn body_of(limit: u64, response: Response<Mock>) -> ResponseBody<Mock> {
 }
 
 #[tokio::test]
-async fn frames_pass_as_they_come() {
+async fn streamed_frames_are_unchanged() {
     let steps = [
         Step::Data("hel".into()),
         Step::Data("".into()),
@@ -68,9 +68,9 @@ async fn frames_pass_as_they_come() {
     assert!(body.frame().await.is_none());
 }
 
-/// An event stream: nothing is held back until its end, which does not come.
+/// An event stream has no end, so no frame may be held back until the end.
 #[test]
-fn frames_pass_before_the_end_is_there() {
+fn streamed_frames_arrive_before_the_end_of_the_body() {
     let mut body = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
         let steps = [Step::Data("data: 1\n\n".into()), Step::Hang];
         let request = get().extension(Delivery::Streamed).extension(ResponseLimit::NONE);
@@ -86,7 +86,7 @@ fn frames_pass_before_the_end_is_there() {
 }
 
 #[tokio::test]
-async fn frame_that_goes_over_the_limit_is_an_error_and_the_end() {
+async fn frame_over_limit_fails_and_ends_the_body() {
     let alive = Arc::new(AtomicUsize::new(1));
     let chunks = VecDeque::from([b"hel".as_slice(), b"lo", b"!", b"?"]);
     let body = Chunks { chunks, alive: Arc::clone(&alive) };
@@ -104,7 +104,7 @@ async fn frame_that_goes_over_the_limit_is_an_error_and_the_end() {
     assert_eq!(alive.load(Relaxed), 1);
     let error = body.frame().await.unwrap().unwrap_err();
     assert!(matches!(error, CollectError::TooLarge { limit: 5, received: 6, .. }), "{error}");
-    // The peer is let go of at once.
+    // The inner body is dropped at once, which ends the connection or the stream.
     assert_eq!(alive.load(Relaxed), 0);
     assert!(body.is_end_stream());
     assert_eq!(error.into_partial(), "");
@@ -112,7 +112,7 @@ async fn frame_that_goes_over_the_limit_is_an_error_and_the_end() {
 }
 
 #[tokio::test]
-async fn size_of_the_body_passes_too() {
+async fn size_hint_of_streamed_body_is_unchanged_and_refused_over_limit() {
     let body = body_of(5, Response::new(Mock::of(["hello"]).hint(5, Some(5)))).await;
     assert_eq!(body.size_hint().exact(), Some(5));
     assert!(!body.is_end_stream());
@@ -125,7 +125,7 @@ async fn size_of_the_body_passes_too() {
 }
 
 #[tokio::test]
-async fn length_of_a_coded_form_refuses_nothing() {
+async fn content_length_of_coded_form_over_limit_is_not_refused() {
     let response = Response::builder()
         .header("content-encoding", "gzip")
         .header("content-length", "6")
@@ -135,7 +135,7 @@ async fn length_of_a_coded_form_refuses_nothing() {
 }
 
 #[tokio::test]
-async fn default_body_is_empty() {
+async fn default_response_body_is_empty() {
     let body = ResponseBody::<Mock>::default();
     assert_eq!(body.collect().await.unwrap().to_bytes(), "");
     assert_eq!(ResponseBody::<Empty<Bytes>>::default().size_hint().exact(), Some(0));

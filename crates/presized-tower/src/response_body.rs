@@ -9,17 +9,20 @@ use bytes::{Buf, Bytes};
 use http_body::{Body, Frame, SizeHint};
 use presized::{BodyError, CollectError, Limited, Presized};
 
-/// The body of a response of [`PresizedService`](super::PresizedService): the content as one frame,
-/// or the frames of `B`; then the trailers.
+/// The body of a response of a [`PresizedService`](crate::PresizedService).
+///
+/// It yields the whole content as one frame, or the frames of `B` as they arrive, as the
+/// [`Delivery`](crate::Delivery) says. Trailers follow. Its data is always [`Bytes`]: the data of a
+/// streamed frame is copied if it is of another type.
 ///
 /// # Errors
 ///
-/// A [`CollectError<BodyError>`], which is the last item. `B` is dropped before the error is
-/// yielded. The error of a streamed body has no partial content.
+/// Yields a [`CollectError<BodyError>`] as its last item. `B` is dropped before the error is yielded.
+/// The error of a streamed body has no partial content, because its frames were delivered.
 ///
 /// # Cancel safety
 ///
-/// Nothing is lost between two polls. Dropping it drops `B` and frees what was reserved.
+/// Nothing is lost between two polls. Dropping the body drops `B` and frees what was reserved.
 pub struct ResponseBody<B: Body> {
     delivered: Delivered<B>,
 }
@@ -30,11 +33,11 @@ enum Delivered<B: Body> {
 }
 
 impl<B: Body> ResponseBody<B> {
-    pub(super) fn presized(body: Presized<B>) -> Self {
+    pub(crate) fn presized(body: Presized<B>) -> Self {
         Self { delivered: Delivered::Presized(body) }
     }
 
-    pub(super) fn streamed(body: Limited<B>) -> Self {
+    pub(crate) fn streamed(body: Limited<B>) -> Self {
         Self { delivered: Delivered::Streamed(body) }
     }
 }
@@ -54,7 +57,7 @@ where
         let frame = match &mut self.delivered {
             Delivered::Presized(body) => ready!(Pin::new(body).poll_frame(cx)),
             Delivered::Streamed(body) => ready!(Pin::new(body).poll_frame(cx)).map(|frame| {
-                // `Bytes` are not copied here.
+                // Of `Bytes` this returns a handle and copies nothing.
                 frame.map(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())))
             }),
         };
@@ -77,7 +80,7 @@ where
 }
 
 impl<B: Body + Default> Default for ResponseBody<B> {
-    /// Wraps the default body of `B` without a limit, for outer layers that make responses of
+    /// Wraps the default body of `B` without a limit. Outer layers need it to make responses of
     /// their own.
     fn default() -> Self {
         Self::streamed(Limited::new(B::default(), u64::MAX))

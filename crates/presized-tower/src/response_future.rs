@@ -1,4 +1,4 @@
-//! A response that is on its way.
+//! The future of a response.
 
 use std::fmt;
 use std::pin::Pin;
@@ -8,11 +8,13 @@ use http::Response;
 use http_body::Body;
 use pin_project_lite::pin_project;
 
-use super::ResponseBody;
-use super::service::Exchange;
+use crate::ResponseBody;
+use crate::service::Exchange;
 
 pin_project! {
-    /// The future of a [`PresizedService`](super::PresizedService).
+    /// The future of a response, which [`PresizedService`](crate::PresizedService) returns.
+    ///
+    /// It is ready when the head of the response has arrived. The body is then a [`ResponseBody`].
     #[must_use = "futures do nothing unless polled"]
     pub struct ResponseFuture<F> {
         #[pin]
@@ -22,7 +24,7 @@ pin_project! {
 }
 
 impl<F> ResponseFuture<F> {
-    pub(super) fn new(inner: F, exchange: Exchange) -> Self {
+    pub(crate) fn new(inner: F, exchange: Exchange) -> Self {
         Self { inner, exchange }
     }
 }
@@ -37,7 +39,7 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let (head, body) = ready!(this.inner.poll(cx))?.into_parts();
-        let body = this.exchange.body(&head, body);
+        let body = this.exchange.wrap(&head, body);
         Poll::Ready(Ok(Response::from_parts(head, body)))
     }
 }

@@ -1,0 +1,20 @@
+//! How the content of a response is delivered.
+
+/// Says how the content of a response is delivered.
+///
+/// In the extensions of a request it overrides [`PresizedLayer::delivery`].
+///
+/// [`PresizedLayer::delivery`]: crate::PresizedLayer::delivery
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// Delivers the whole content as one frame, when all of it has arrived.
+    #[default]
+    Presized,
+    /// Delivers the frames as they arrive and keeps none of them.
+    ///
+    /// The frame that goes over the limit is not delivered: the body fails in its place. A streamed
+    /// body uses neither the pool nor the budget nor the history of the reader. It does not check
+    /// the declared length of the body, because the transport does.
+    Streamed,
+}
