@@ -1,6 +1,6 @@
-//! Downloads a URL into memory, under a limit, and writes it out once it is whole.
+//! A command that downloads a URL into memory, within a limit, and then writes the content out.
 //!
-//! `cargo run --release --example fetch -- URL [--limit 64MiB] [--output FILE]`
+//! `cargo run --release -p fetch -- URL [--limit 64MiB] [--output FILE]`
 
 use std::error::Error;
 use std::fs::File;
@@ -11,29 +11,29 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use clap::Parser;
-use http::{Method, Response};
 use indicatif::{ProgressBar, ProgressStyle};
-use presized::{CollectError, ResponseExt};
+use presized::CollectError;
+use presized_reqwest::ResponseExt;
 use reqwest::{Client, Url};
 
-/// Downloads a URL into memory and writes it out once it is whole
+/// Downloads a URL into memory, within a limit, and then writes the content out
 #[derive(Parser)]
 #[command(after_help = "\
 Exit codes:
   1  the content could not be written
   2  the arguments are wrong
   3  no response: connection, TLS, redirect or timeout
-  4  the status of the response is not a success
+  4  the response has no success status
   5  the content is over the limit
-  6  the content did not arrive whole")]
+  6  the content is incomplete")]
 struct Args {
-    /// An http or https URL, of which redirects are followed
+    /// An http or https URL; redirects are followed
     #[arg(value_parser = parse_url)]
     url: Url,
-    /// Most bytes to take: a number, alone or with KiB, MiB or GiB behind it
+    /// The most bytes to accept: a number, or a number followed by KiB, MiB or GiB
     #[arg(long, value_name = "BYTES", value_parser = parse_size, default_value = "64MiB")]
     limit: u64,
-    /// Where the content goes, if not to standard output
+    /// The file to write to, in place of standard output
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -58,22 +58,21 @@ async fn main() -> ExitCode {
 async fn download(url: Url, limit: u64) -> Result<Bytes, Failure> {
     let no_response = |error| Failure::new(3, "no response", &error);
     let response = client().map_err(no_response)?.get(url).send().await.map_err(no_response)?;
-    let response = Response::<reqwest::Body>::from(response);
 
     let status = response.status();
     if !status.is_success() {
-        // What the server says of it, as far as that helps and arrives.
-        let said = response.collect_presized(&Method::GET, 200).prefix().await;
-        let said = said.map_or_else(CollectError::into_partial, |prefix| prefix.content);
-        // Quoted, so that it can neither break the line nor steer the terminal.
-        let message = format!("status {status}: {:?}", String::from_utf8_lossy(&said));
+        // The beginning of the error response, or as much of it as arrives.
+        let read = response.collect_presized(200).prefix().await;
+        let content = read.map_or_else(CollectError::into_partial, |prefix| prefix.content);
+        // Quoted, so that it cannot break the line or control the terminal.
+        let message = format!("status {status}: {:?}", String::from_utf8_lossy(&content));
         return Err(Failure { code: 4, message });
     }
 
-    // On standard error, and hidden where that is not a terminal.
+    // On standard error, and hidden if that is not a terminal.
     let bar = ProgressBar::no_length().with_style(style("{spinner} {bytes}, {bytes_per_sec}"));
     let content = response
-        .collect_presized(&Method::GET, limit)
+        .collect_presized(limit)
         .on_progress(|progress| {
             if let (Some(expected), None) = (progress.expected, bar.length()) {
                 bar.set_style(style("{bytes} of {total_bytes} {wide_bar} {bytes_per_sec}, {eta}"));
@@ -86,17 +85,17 @@ async fn download(url: Url, limit: u64) -> Result<Bytes, Failure> {
     bar.finish_and_clear();
     content.map_err(|error| match error.is_too_large() {
         true => Failure::new(5, "content refused", &error),
-        false => Failure::new(6, "content is not whole", &error),
+        false => Failure::new(6, "content is incomplete", &error),
     })
 }
 
 fn client() -> reqwest::Result<Client> {
-    // An error means that a provider is installed already, which does as well.
+    // An error means that a provider is installed already, and reqwest uses that one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .user_agent(concat!("presized-fetch/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(Duration::from_secs(10))
-        // Between two reads: reading a body has no timeout of its own.
+        // Bounds the time between two reads. The reader has no timeout of its own.
         .read_timeout(Duration::from_secs(30))
         .build()
 }
@@ -113,7 +112,7 @@ fn write(content: &[u8], output: Option<&Path>) -> io::Result<()> {
     };
     let mut file = File::create(path)?;
     file.write_all(content).inspect_err(|_| {
-        // Half of it is worse than none. A device or a pipe is not ours to remove.
+        // No file is better than half a file. A device or a pipe must not be removed.
         if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
             let _ = std::fs::remove_file(path);
         }
@@ -124,7 +123,7 @@ fn parse_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     match url.scheme() {
         "http" | "https" => Ok(url),
-        other => Err(format!("the scheme is {other}, neither http nor https")),
+        other => Err(format!("scheme {other} is not supported: use http or https")),
     }
 }
 
@@ -135,20 +134,20 @@ fn parse_size(text: &str) -> Result<u64, String> {
         "KiB" => 1 << 10,
         "MiB" => 1 << 20,
         "GiB" => 1 << 30,
-        other => return Err(format!("{other} is none of KiB, MiB and GiB")),
+        other => return Err(format!("unit {other} is not supported: use KiB, MiB or GiB")),
     };
     let number = digits.parse().ok().and_then(|number: u64| number.checked_mul(unit));
-    number.ok_or_else(|| "not a number of bytes that fits into 64 bits".to_owned())
+    number.ok_or_else(|| "not a whole number of bytes below 2^64".to_owned())
 }
 
-/// What goes to standard error, in one line, and the exit code.
+/// The message for standard error, in one line, and the exit code.
 struct Failure {
     code: u8,
     message: String,
 }
 
 impl Failure {
-    /// `what` failed, and why: the error and all its sources.
+    /// Describes a failure by `what`, the error and all its sources.
     fn new(code: u8, what: &str, error: &dyn Error) -> Self {
         let mut message = what.to_owned();
         let mut next = Some(error);

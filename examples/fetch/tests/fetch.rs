@@ -1,4 +1,4 @@
-//! The example `fetch`, run as a command.
+//! Tests of the command `fetch`.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +32,7 @@ async fn content_goes_to_a_file() {
     let server = Server::start(Protocol::Http1).unwrap();
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("content");
-    // The second replaces the first.
+    // The second content replaces the first.
     for path in [known(6 * MIB), unknown(MIB)] {
         let url = server.endpoint().url(&path);
         let run = fetch(&[&url, "--output", file.to_str().unwrap()]).await;
@@ -43,7 +43,7 @@ async fn content_goes_to_a_file() {
 }
 
 #[tokio::test]
-async fn https_is_for_servers_that_are_trusted() {
+async fn https_needs_a_trusted_certificate() {
     let directory = TempDir::new().unwrap();
     let start = |name: &str| {
         let server = Server::start(Protocol::Tls).unwrap();
@@ -58,7 +58,7 @@ async fn https_is_for_servers_that_are_trusted() {
     let (_other, untrusted) = start("other");
     let url = server.endpoint().url(&known(6 * MIB));
 
-    // Who is trusted is the business of the system, which on Linux can be told.
+    // On Linux the trusted certificates of the system can be set by this variable.
     let run = output_of(command(&[&url]).env("SSL_CERT_FILE", trusted)).await;
     assert_eq!((run.status.code(), stderr(&run)), (Some(0), ""));
     assert!(is_whole(&run.stdout, 6 * MIB));
@@ -71,7 +71,7 @@ async fn https_is_for_servers_that_are_trusted() {
 async fn redirects_are_followed() {
     let server = Server::start(Protocol::Http1).unwrap();
     let to = server.endpoint().url(&known(MIB));
-    let run = fetch_answer(&format!("302 Found\r\nLocation: {to}"), "", &[]).await;
+    let run = fetch_response(&format!("302 Found\r\nLocation: {to}"), "", &[]).await;
     assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
     assert!(is_whole(&run.stdout, MIB));
 }
@@ -95,16 +95,16 @@ async fn content_over_the_limit_is_refused() {
 }
 
 #[tokio::test]
-async fn content_that_is_cut_short_is_an_error() {
-    let run = fetch_answer("200 OK\r\nContent-Length: 10", "12345", &[]).await;
+async fn truncated_content_is_an_error() {
+    let run = fetch_response("200 OK\r\nContent-Length: 10", "12345", &[]).await;
     assert_failure(&run, 6, "5 of 10 declared bytes received: ");
 
-    let run = fetch_answer("200 OK\r\nTransfer-Encoding: chunked", "5\r\n12345\r\n", &[]).await;
+    let run = fetch_response("200 OK\r\nTransfer-Encoding: chunked", "5\r\n12345\r\n", &[]).await;
     assert_failure(&run, 6, "5 bytes received: ");
 }
 
 #[tokio::test]
-async fn a_failure_leaves_no_file_and_none_changed() {
+async fn failure_creates_and_changes_no_file() {
     let directory = TempDir::new().unwrap();
     let path = |name| directory.path().join(name);
     fs::write(path("old"), "as it was").unwrap();
@@ -116,7 +116,7 @@ async fn a_failure_leaves_no_file_and_none_changed() {
         for name in ["old", "new"] {
             let file = path(name);
             let arguments = ["--output", file.to_str().unwrap()];
-            let run = fetch_answer(head, "12345", &arguments).await;
+            let run = fetch_response(head, "12345", &arguments).await;
             assert_failure(&run, code, "");
         }
         assert_eq!(fs::read_to_string(path("old")).unwrap(), "as it was");
@@ -125,27 +125,27 @@ async fn a_failure_leaves_no_file_and_none_changed() {
 }
 
 #[tokio::test]
-async fn an_error_status_shows_what_the_server_says() {
-    let said = "no \u{1b}[31msuch\u{1b}[0m file\n1";
-    let run = fetch_answer("404 Not Found\r\nContent-Length: 24", said, &[]).await;
-    // Nothing of it reaches the terminal as a command.
+async fn error_status_shows_the_beginning_of_the_content() {
+    let content = "no \u{1b}[31msuch\u{1b}[0m file\n1";
+    let run = fetch_response("404 Not Found\r\nContent-Length: 24", content, &[]).await;
+    // The terminal gets no control sequence.
     let message = r#"status 404 Not Found: "no \u{1b}[31msuch\u{1b}[0m file\n1""#;
     assert_failure(&run, 4, message);
 
-    let run = fetch_answer("503 Service Unavailable", &"long ".repeat(1000), &[]).await;
+    let run = fetch_response("503 Service Unavailable", &"long ".repeat(1000), &[]).await;
     assert_failure(&run, 4, "status 503 Service Unavailable: \"long long ");
     assert!(stderr(&run).len() < 300);
 
-    let run = fetch_answer("502 Bad Gateway\r\nContent-Length: 10", "12345", &[]).await;
+    let run = fetch_response("502 Bad Gateway\r\nContent-Length: 10", "12345", &[]).await;
     assert_failure(&run, 4, "status 502 Bad Gateway: \"12345\"");
 }
 
 #[tokio::test]
-async fn no_response_is_an_error() {
-    // Nobody listens on port 1.
+async fn missing_response_is_an_error() {
+    // No server listens on port 1.
     assert_failure(&fetch(&["http://127.0.0.1:1/"]).await, 3, "Connection refused");
-    assert_failure(&fetch_answer("302 Found\r\nLocation: /", "", &[]).await, 3, "redirect");
-    assert_failure(&fetch_answer("no status", "", &[]).await, 3, "no response: ");
+    assert_failure(&fetch_response("302 Found\r\nLocation: /", "", &[]).await, 3, "redirect");
+    assert_failure(&fetch_response("no status", "", &[]).await, 3, "no response: ");
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn content_that_cannot_be_written_is_an_error() {
     let run = fetch(&[&url, "--output", directory.path().to_str().unwrap()]).await;
     assert_failure(&run, 1, "cannot write the content: ");
 
-    // A device that is always full, and is not a file that could be removed.
+    // A device that is always full. It must not be removed.
     let full = Path::new("/dev/full");
     if full.exists() {
         let run = fetch(&[&url, "--output", "/dev/full"]).await;
@@ -166,7 +166,7 @@ async fn content_that_cannot_be_written_is_an_error() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_told_from_all_else() {
+async fn wrong_arguments_have_an_exit_code_of_their_own() {
     for arguments in [
         &[][..],
         &["not a URL"],
@@ -190,8 +190,8 @@ async fn wrong_arguments_are_told_from_all_else() {
     assert!(String::from_utf8_lossy(&help.stdout).contains("Exit codes:"));
 }
 
-/// The example against a server that answers with this head and this body, and hangs up.
-async fn fetch_answer(head: &str, body: &str, arguments: &[&str]) -> Output {
+/// Runs `fetch` against a server that sends this head and this body, and closes the connection.
+async fn fetch_response(head: &str, body: &str, arguments: &[&str]) -> Output {
     let server = Server::raw(format!("HTTP/1.1 {head}\r\n\r\n{body}")).unwrap();
     fetch(&[&[&*server.endpoint().url("/")], arguments].concat()).await
 }
@@ -211,13 +211,13 @@ async fn output_of(command: &mut Command) -> Output {
     timeout(Duration::from_secs(20), command.output()).await.expect("ends in 20 s").unwrap()
 }
 
-/// One line on standard error, with `message` in it, and nothing on standard output.
+/// Asserts one line on standard error that contains `message`, and no standard output.
 #[track_caller]
 fn assert_failure(run: &Output, code: i32, message: &str) {
-    let said = stderr(run);
-    assert_eq!(run.status.code(), Some(code), "{said}");
-    assert!(said.starts_with("fetch: ") && said.contains(message), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
+    let line = stderr(run);
+    assert_eq!(run.status.code(), Some(code), "{line}");
+    assert!(line.starts_with("fetch: ") && line.contains(message), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
     assert_eq!(run.stdout, b"");
 }
 

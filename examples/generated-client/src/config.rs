@@ -4,15 +4,15 @@ use bytes::Bytes;
 use http::{Request, Response};
 use presized::Reader;
 
-use super::{SdkError, Transport};
+use crate::{SdkError, Transport};
 
 /// The address of a service, the transport to it, and how responses are read.
 #[derive(Clone, Debug)]
 pub struct Config<T> {
     pub transport: T,
-    /// Scheme, authority and optional path, without a slash at the end.
+    /// The scheme, the authority and an optional path, without a slash at the end.
     pub endpoint: String,
-    /// How payloads are read: the limit, and the pool, budget and history that they share.
+    /// How payloads are read: the limit, and the pool, budget and history that payloads share.
     pub reader: Reader,
 }
 

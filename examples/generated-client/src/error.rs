@@ -1,4 +1,4 @@
-//! Why an operation has no output.
+//! The errors of an operation.
 
 use std::error::Error;
 use std::{fmt, io};
@@ -8,27 +8,29 @@ use http::{HeaderMap, Method, Response, StatusCode};
 use http_body::Body;
 use presized::{Collect, CollectError};
 
-/// The error of a transport or of a body, whatever it is.
+/// The error of a transport or of a body, of any type.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Why an operation has no output. `E` is what the operation's service says.
+/// The error of an operation. `E` is the error that the service of the operation returns.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SdkError<E> {
-    /// The input makes no request. Nothing was sent.
+    /// The input does not make a valid request. Nothing was sent.
     Build(BuildError),
-    /// There is no response.
+    /// The transport failed before the head of a response arrived.
     Send(BoxError),
-    /// The service has done it, and its payload is over the limit, not whole, or not text.
+    /// The service succeeded, but the payload is over the limit, incomplete, or not text.
     Payload(CollectError<io::Error>),
-    /// The payload is whole, and not of the shape that the operation answers with.
+    /// The payload is complete, but does not match the model.
     Deserialize(BoxError),
-    /// The service refuses, or has failed.
+    /// The service returned an error.
     Service(E),
 }
 
 impl<E> SdkError<E> {
-    /// For whatever error a body has: a boxed one is no `Error`, and `io::Error` holds any.
+    /// Wraps the error of a payload.
+    ///
+    /// `BoxError` is not an `Error`, and `io::Error` is one and holds any error.
     pub fn payload<B: Into<BoxError>>(error: CollectError<B>) -> Self {
         Self::Payload(error.map_body(io::Error::other))
     }
@@ -37,11 +39,11 @@ impl<E> SdkError<E> {
 impl<E> fmt::Display for SdkError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Build(_) => "the input makes no request",
-            Self::Send(_) => "no response",
+            Self::Build(_) => "the input does not make a valid request",
+            Self::Send(_) => "the transport failed before a response arrived",
             Self::Payload(_) => "the payload cannot be read",
-            Self::Deserialize(_) => "the payload has another shape",
-            Self::Service(_) => "service error",
+            Self::Deserialize(_) => "the payload does not match the model",
+            Self::Service(_) => "the service returned an error",
         })
     }
 }
@@ -57,41 +59,51 @@ impl<E: Error + 'static> Error for SdkError<E> {
     }
 }
 
-/// Why an input makes no request.
+/// The error of an input that does not make a valid request.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A required member is what no segment of a path can be.
+    /// A required member cannot be a segment of a path.
     Label { member: &'static str, value: String },
-    /// The target, or a header, is none that HTTP has.
+    /// The target or a header field is not valid in HTTP.
     Request(http::Error),
 }
 
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Label { member, value } => write!(f, "{member} is {value:?}"),
-            Self::Request(error) => error.fmt(f),
+            Self::Label { member, value } => {
+                write!(f, "{member} is {value:?}, which cannot be a segment of a path")
+            }
+            Self::Request(_) => f.write_str("the target or a header field is not valid"),
         }
     }
 }
 
-impl Error for BuildError {}
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Label { .. } => None,
+            Self::Request(error) => Some(error),
+        }
+    }
+}
 
-/// An answer whose status is no success, read as far as it goes.
+/// A response without a success status, with the beginning of its content.
 #[derive(Debug)]
 pub struct ErrorResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    /// The first [`Self::LIMIT`] bytes, or those that had come before the body failed.
+    /// The first [`Self::LIMIT`] bytes, or the bytes that had arrived when the body failed.
     pub content: Bytes,
 }
 
 impl ErrorResponse {
-    /// Most bytes of such an answer.
+    /// The most bytes of content that are kept.
     pub const LIMIT: u64 = 64 << 10;
 
-    /// It cannot fail: the status says already that there is no output.
+    /// Reads the beginning of an error response. Never fails, so that a broken body cannot hide the
+    /// status.
     pub async fn read<B: Body>(response: Response<B>) -> Self {
         let (head, body) = response.into_parts();
         let read = Collect::of_response(&Method::GET, &head, body, Self::LIMIT).prefix().await;
@@ -100,11 +112,11 @@ impl ErrorResponse {
     }
 }
 
-/// What every error of a service has.
+/// The members that every error of a service has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorMetadata {
     pub status: StatusCode,
-    /// The name of the error's shape, without namespace and URI.
+    /// The name of the error in the model, without namespace and URI.
     pub code: Option<String>,
     pub message: Option<String>,
 }

@@ -1,8 +1,4 @@
-//! What a code generator emits for two operations of AWS, in the shape of a Smithy client.
-//!
-//! `s3` and `schemas` are generated from a model, one module for each service. The rest is the
-//! runtime that every service shares. What is asked of `presized` is what the documentation of
-//! `presized::payload` promises to keep.
+#![doc = include_str!("../README.md")]
 
 mod config;
 mod error;

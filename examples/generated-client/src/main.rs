@@ -1,9 +1,8 @@
-//! A generated client of two AWS operations, and a server on loopback that it talks to.
+//! Calls two AWS operations with a generated client, against a server on the loopback address.
 //!
-//! `cargo run --example generated_client`
+//! `cargo run -p generated-client`
 //!
-//! `sdk` is what a code generator emits: see how `sdk/schemas.rs` reads a blob and `sdk/s3.rs` a
-//! text. It runs over whatever carries HTTP; here that is hyper-util's client.
+//! The library of this package is the generated code. Its transport here is the client of hyper-util.
 
 mod server;
 
@@ -12,8 +11,7 @@ use http::Request;
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use presized::BufferPool;
-use presized::Reader;
+use presized::{BufferPool, Reader};
 
 use generated_client::s3::{self, GetBucketPolicyInput};
 use generated_client::schemas::{self, GetCodeBindingSourceError, GetCodeBindingSourceInput};
@@ -38,7 +36,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let output = schemas.get_code_binding_source(input).await?;
     println!("source for Java: {} bytes", output.body.map_or(0, |body| body.len()));
 
-    // What the service refuses is an error of the operation's own type.
+    // An error of the service has the type of the operation.
     match s3.get_bucket_policy(GetBucketPolicyInput::new("drafts")).await {
         Err(SdkError::Service(error)) => println!("policy of drafts: {error}"),
         other => println!("policy of drafts: {other:?}"),
@@ -51,13 +49,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         other => println!("source for Cobol: {other:?}"),
     }
 
-    // And what is too much is refused before it is read, with the numbers.
+    // A payload over the limit is refused before it is read.
     let schemas =
         schemas::Client::new(Config { reader: config.reader.clone().limit(1 << 20), ..config });
     let input = GetCodeBindingSourceInput::new("aws.events", "aws.ec2@StateChange", "Java8");
     match schemas.get_code_binding_source(input).await {
-        Err(SdkError::Payload(error)) => println!("source for Java, 1 MiB at most: {error}"),
-        other => println!("source for Java, 1 MiB at most: {other:?}"),
+        Err(SdkError::Payload(error)) => println!("source for Java, limit 1 MiB: {error}"),
+        other => println!("source for Java, limit 1 MiB: {other:?}"),
     }
     Ok(())
 }

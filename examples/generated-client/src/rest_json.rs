@@ -1,11 +1,12 @@
-//! Errors of the protocol aws.protocols#restJson1: "Operation error serialization" in
+//! Error responses of the protocol aws.protocols#restJson1: "Operation error serialization" in
 //! <https://smithy.io/2.0/aws/protocols/aws-restjson1-protocol.html>.
 
 use serde_json::Value;
 
-use super::{ErrorMetadata, ErrorResponse};
+use crate::{ErrorMetadata, ErrorResponse};
 
-/// The code of the header, or else of the body; the message of the body, if that is JSON.
+/// Reads the code from the header field, or else from the JSON of the body, and the message from the
+/// body.
 pub fn metadata(response: &ErrorResponse) -> ErrorMetadata {
     let document = serde_json::from_slice(&response.content).unwrap_or(Value::Null);
     let member = |name| document.get(name).and_then(Value::as_str);
@@ -20,9 +21,9 @@ pub fn metadata(response: &ErrorResponse) -> ErrorMetadata {
     }
 }
 
-/// `namespace#Name:URI` without namespace and URI, of which each may be missing.
+/// Returns the name in `namespace#Name:URI`. Namespace and URI are optional.
 fn shape_name(code: &str) -> &str {
-    // The URI first: there may be a `#` in it.
+    // The URI is cut first, because it may contain a `#`.
     let code = code.split_once(':').map_or(code, |(name, _uri)| name);
     code.split_once('#').map_or(code, |(_namespace, name)| name).trim()
 }

@@ -1,12 +1,12 @@
-//! Errors of the protocol aws.protocols#restXml: "Operation error serialization" in
+//! Error responses of the protocol aws.protocols#restXml: "Operation error serialization" in
 //! <https://smithy.io/2.0/aws/protocols/aws-restxml-protocol.html>.
 
 use roxmltree::{Document, Node};
 
-use super::{ErrorMetadata, ErrorResponse};
+use crate::{ErrorMetadata, ErrorResponse};
 
-/// Code and message of the element `Error`, which S3 has at the root and other services have in an
-/// `ErrorResponse`.
+/// Reads the code and the message from the element `Error`. It is the root element in S3, and inside
+/// of an `ErrorResponse` in other services.
 pub fn metadata(response: &ErrorResponse) -> ErrorMetadata {
     let (code, message) = members(&response.content).unwrap_or_default();
     ErrorMetadata { status: response.status, code, message }
@@ -25,6 +25,6 @@ fn child<'a, 'input>(node: Node<'a, 'input>, name: &str) -> Option<Node<'a, 'inp
 }
 
 fn is(node: &Node<'_, '_>, name: &str) -> bool {
-    // In whatever namespace.
+    // The namespace is ignored.
     node.tag_name().name() == name
 }

@@ -1,4 +1,5 @@
-//! Amazon S3, protocol aws.protocols#restXml: the operation GetBucketPolicy, whose output is text.
+//! The operation GetBucketPolicy of Amazon S3, whose output is text. Its protocol is
+//! aws.protocols#restXml.
 
 use std::error::Error;
 use std::fmt;
@@ -8,8 +9,8 @@ use http::{Method, Request, Response};
 use http_body::Body;
 use presized::Reader;
 
-use super::uri::label;
-use super::{
+use crate::uri::label;
+use crate::{
     BoxError, BuildError, Config, ErrorMetadata, ErrorResponse, SdkError, Transport, rest_xml,
 };
 
@@ -36,7 +37,8 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// Required members are arguments of [`new`](Self::new), all others are fields to set.
+/// The input of the operation. Required members are arguments of [`new`](Self::new), and the others
+/// are fields.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct GetBucketPolicyInput {
@@ -57,7 +59,7 @@ pub struct GetBucketPolicyOutput {
     pub policy: Option<String>,
 }
 
-/// The model of the operation names no error, so it is the code that tells them apart.
+/// The error of the operation. The model declares no errors, so only the code differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GetBucketPolicyError {

@@ -1,5 +1,5 @@
-//! EventBridge Schemas, protocol aws.protocols#restJson1: the operation GetCodeBindingSource,
-//! whose output is a blob.
+//! The operation GetCodeBindingSource of EventBridge Schemas, whose output is a blob. Its protocol is
+//! aws.protocols#restJson1.
 
 use std::error::Error;
 use std::fmt;
@@ -9,8 +9,8 @@ use http::{Method, Request, Response};
 use http_body::Body;
 use presized::Reader;
 
-use super::uri::{encode, label};
-use super::{
+use crate::uri::{encode, label};
+use crate::{
     BoxError, BuildError, Config, ErrorMetadata, ErrorResponse, SdkError, Transport, rest_json,
 };
 
@@ -37,7 +37,8 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// Required members are arguments of [`new`](Self::new), all others are fields to set.
+/// The input of the operation. Required members are arguments of [`new`](Self::new), and the others
+/// are fields.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct GetCodeBindingSourceInput {
@@ -69,7 +70,7 @@ pub struct GetCodeBindingSourceOutput {
     pub body: Option<Bytes>,
 }
 
-/// All errors of the service have the same members, a code and a message.
+/// The error of the operation. All errors of the service have the same members: a code and a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GetCodeBindingSourceError {
@@ -80,7 +81,7 @@ pub enum GetCodeBindingSourceError {
     ServiceUnavailable(ErrorMetadata),
     TooManyRequests(ErrorMetadata),
     Unauthorized(ErrorMetadata),
-    /// One that the model does not name.
+    /// An error that the model does not declare.
     Unhandled(ErrorMetadata),
 }
 

@@ -1,4 +1,4 @@
-//! As much of the two services as the example calls.
+//! A server with as much of the two services as the example calls.
 
 use std::convert::Infallible;
 use std::io;
@@ -13,22 +13,21 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-/// Serves on a free port of the loopback address for as long as the runtime lives, and tells
-/// where.
+/// Serves on a free port of the loopback address until the runtime ends. Returns the endpoint.
 pub async fn start() -> io::Result<String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let endpoint = format!("http://{}", listener.local_addr()?);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let connection =
-                http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer));
+                http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(respond));
             tokio::spawn(connection);
         }
     });
     Ok(endpoint)
 }
 
-async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn respond(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let (path, query) = (request.uri().path(), request.uri().query());
     let (status, error_type, content) = match (path, query) {
         ("/reports", Some("policy")) => (StatusCode::OK, None, POLICY),

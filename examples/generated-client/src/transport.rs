@@ -1,22 +1,22 @@
-//! What carries requests out and responses in.
+//! The transport of a client.
 
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
 
-use super::BoxError;
+use crate::BoxError;
 
-/// A connection to a service. Signatures, retries and timeouts are below it.
+/// Sends requests to a service. Signatures, retries and timeouts are part of the transport.
 ///
-/// Any closure that takes a request and gives a future of a response is one.
+/// Every closure that takes a request and returns a future of a response is a transport.
 pub trait Transport {
-    /// The body of a response, with whatever error it has.
+    /// The body of a response, with any error.
     type Body: Body<Error: Into<BoxError>>;
 
-    /// Why there is no response.
+    /// The error of a request without a response.
     type Error: Into<BoxError>;
 
-    /// Sends a request, and gives the response once its head is there.
+    /// Sends a request. Returns the response when its head has arrived.
     fn send(
         &self,
         request: Request<Bytes>,

@@ -1,4 +1,4 @@
-//! Smithy's protocol tests of errors, and what else a service can say when it refuses.
+//! Smithy's protocol tests of errors, and other error responses of a service.
 
 use http::StatusCode;
 use presized_support::drive::drive;
@@ -139,15 +139,15 @@ fn protocol_tests_of_errors_pass() {
 }
 
 #[test]
-fn what_names_no_error_is_one_with_a_status() {
+fn error_response_without_known_code_is_unhandled_with_its_status() {
     let table: [(Headers, &str, Option<&str>, Option<&str>); 9] = [
         (&[], "", None, None),
         (&[], "<html>not JSON</html>", None, None),
         (&[], r#"{ "code": "FooErr"#, None, None),
         (&[], r#"["FooError"]"#, None, None),
-        (&[], r#"{ "code": 500, "message": ["no text"] }"#, None, None),
+        (&[], r#"{ "code": 500, "message": ["not text"] }"#, None, None),
         (JSON, r#"{ "code": "BarError", "message": "no bar" }"#, Some("BarError"), Some("no bar")),
-        // The header goes first, and says nothing here.
+        // The header field comes first, and is empty here.
         (&[("X-Amzn-Errortype", "")], r#"{ "code": "BarError" }"#, Some("BarError"), None),
         (&[("X-Amzn-Errortype", "BarError")], r#"{ "code": "FooError" }"#, Some("BarError"), None),
         (&[("X-Amzn-Errortype", "BarError:urn:x#FooError")], "", Some("BarError"), None),
@@ -162,7 +162,7 @@ fn what_names_no_error_is_one_with_a_status() {
 }
 
 #[test]
-fn every_error_of_get_code_binding_source_has_its_type() {
+fn each_code_of_get_code_binding_source_has_its_variant() {
     use GetCodeBindingSourceError::*;
     type Variant = fn(ErrorMetadata) -> GetCodeBindingSourceError;
     let table: [(u16, &str, Variant); 8] = [
@@ -190,7 +190,7 @@ fn every_error_of_get_code_binding_source_has_its_type() {
 }
 
 #[test]
-fn errors_of_s3_are_xml() {
+fn errors_of_s3_are_read_from_xml() {
     let table: [(&str, &str, Option<&str>, Option<&str>); 9] = [
         (
             "S3OperationNoErrorWrappingResponse",

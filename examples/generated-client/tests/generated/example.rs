@@ -1,4 +1,4 @@
-//! The example `generated_client`, run as a command.
+//! Tests of the command `generated-client`.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 #[tokio::test]
-async fn example_prints_what_it_got() {
+async fn command_prints_outputs_and_errors() {
     let run = Command::new(env!("CARGO_BIN_EXE_generated-client")).kill_on_drop(true).output();
     let run = timeout(Duration::from_secs(20), run).await.expect("ends in 20 s").unwrap();
     assert!(run.status.success(), "{run:?}");
@@ -17,7 +17,7 @@ policy of reports: {\"Version\":\"2012-10-17\",\"Statement\":[]}
 source for Java: 6291456 bytes
 policy of drafts: status 404 Not Found, NoSuchBucketPolicy: The bucket policy does not exist
 source for Cobol: status 404 Not Found, NotFoundException: no binding in that language
-source for Java, 1 MiB at most: body declares 6291456 bytes, over the limit of 1048576 bytes
+source for Java, limit 1 MiB: body declares 6291456 bytes, over the limit of 1048576 bytes
 "
     );
 }

@@ -1,10 +1,10 @@
-//! Code as a generator emits it, and what a service can answer: the response side of Smithy's
-//! protocol tests of payloads and errors, and answers that no service should give.
+//! Tests of generated code: the response side of Smithy's protocol tests of payloads and errors, and
+//! responses that no service should send.
 //!
-//! What runs is the code of `examples/generated_client`, and in `service` the same for the
-//! operations of the protocol tests.
+//! They run the library of this package. `service` is the same for the operations of the protocol
+//! tests.
 
-mod bad_answers;
+mod bad_responses;
 mod errors;
 mod example;
 mod memory;
@@ -16,18 +16,18 @@ use http::Response;
 use presized_support::ledger::Ledger;
 use presized_support::mock::{Mock, Step};
 
-/// Counts in `memory`.
+/// Counts the allocations of the tests in `memory`.
 #[global_allocator]
 static LEDGER: Ledger = Ledger;
 
 const LIMIT: u64 = 1 << 20;
 
-/// How an answer arrives, which must not make a difference.
+/// How a response arrives. The result must not depend on it.
 #[derive(Clone, Copy, Debug)]
 enum Framing {
-    /// In one frame, of a length that is declared.
+    /// In one frame, with a declared length.
     Whole,
-    /// Byte by byte, with pauses, and no word about the length.
+    /// In frames of one byte, with pauses, and without a declared length.
     Bytewise,
 }
 

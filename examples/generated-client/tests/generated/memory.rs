@@ -1,12 +1,11 @@
-//! What a whole call allocates: request, head, content and output.
+//! Tests of what a whole call allocates: request, head, content and output.
 
 use std::convert::Infallible;
 use std::future::ready;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use presized::BufferPool;
-use presized::Reader;
+use presized::{BufferPool, Reader};
 use presized_support::drive::drive;
 use presized_support::frames::Frames;
 use presized_support::ledger::{Ledger, Spent};
@@ -17,23 +16,23 @@ use generated_client::{Config, Transport};
 
 const MIB: usize = 1 << 20;
 
-/// The sizes of the benchmark and of its neighbours.
+/// The sizes of the benchmark, and sizes next to them.
 const LENGTHS: [usize; 6] = [MIB, 6 * MIB, 12 * MIB - 3000, 12 * MIB, 12 * MIB + 1, 16 * MIB];
 
-/// Most bytes that everything but the content takes: the target, the head, the input.
+/// The most bytes that are allocated beside the content: for the target, the head and the input.
 const OVERHEAD: u64 = 2 << 10;
 
-/// Answers with this content, whose frames are not allocated.
+/// Returns a transport that responds with this content, in frames that are not allocated.
 fn transport(content: &Bytes) -> impl Transport {
     move |_: Request<Bytes>| {
         let response = Response::builder().header("content-length", content.len());
         let response = response.body(Frames::of(content.clone()));
-        ready(Ok::<_, Infallible>(response.expect("a length is a header")))
+        ready(Ok::<_, Infallible>(response.expect("a valid header field")))
     }
 }
 
 #[test]
-fn call_allocates_its_text_once() {
+fn call_allocates_text_payload_once() {
     let _alone = Ledger::alone();
     for length in LENGTHS {
         let content = Bytes::from(vec![b'a'; length]);
@@ -49,7 +48,7 @@ fn call_allocates_its_text_once() {
 }
 
 #[test]
-fn call_allocates_its_blob_once() {
+fn call_allocates_blob_payload_once() {
     let _alone = Ledger::alone();
     for length in LENGTHS {
         let content = Bytes::from(vec![0; length]);
@@ -65,7 +64,7 @@ fn call_allocates_its_blob_once() {
 }
 
 #[test]
-fn call_allocates_no_blob_under_a_warm_pool() {
+fn call_allocates_no_blob_payload_with_warm_pool() {
     let _alone = Ledger::alone();
     let content = Bytes::from(vec![0; 12 * MIB]);
     let reader = Reader::new(12 << 20).pool(&BufferPool::new(64 << 20));

@@ -1,4 +1,4 @@
-//! The two operations as a caller has them: requests that are sent, and those that are none.
+//! Tests of the two operations as a caller uses them: valid and invalid requests, and shared memory.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -8,8 +8,7 @@ use bytes::Bytes;
 use http::{Method, Request, Response};
 use http_body::Body;
 use http_body_util::Full;
-use presized::{BufferPool, CollectError, LengthHistory, MemoryBudget};
-use presized::{Reader, payload};
+use presized::{BufferPool, CollectError, LengthHistory, MemoryBudget, Reader, payload};
 use presized_support::drive::drive;
 use presized_support::frames::Frames;
 
@@ -20,7 +19,7 @@ use generated_client::{BuildError, Config, SdkError, Transport};
 
 const ENDPOINT: &str = "http://localhost:8080";
 
-/// Answers every request with the same content, and keeps the requests.
+/// Returns a transport that responds to every request with the same content, and its requests.
 fn recorder(
     content: impl Into<Bytes>,
 ) -> (impl Transport + Clone, Arc<Mutex<Vec<Request<Bytes>>>>) {
@@ -35,7 +34,7 @@ fn recorder(
 }
 
 #[test]
-fn members_are_percent_encoded_into_the_target() {
+fn members_are_percent_encoded_in_the_target() {
     let table = [
         (
             ["aws.events", "aws.ec2@StateChange", "Java8"],
@@ -69,7 +68,7 @@ fn members_are_percent_encoded_into_the_target() {
 }
 
 #[test]
-fn bucket_is_the_path_and_its_owner_a_header() {
+fn bucket_is_in_the_path_and_its_owner_in_a_header_field() {
     let (transport, requests) = recorder("{}");
     let client = s3::Client::new(Config::new(transport, ENDPOINT, LIMIT));
     let mut input = GetBucketPolicyInput::new("a bucket");
@@ -82,7 +81,7 @@ fn bucket_is_the_path_and_its_owner_a_header() {
 }
 
 #[test]
-fn input_that_makes_no_request_is_not_sent() {
+fn input_without_a_valid_request_is_not_sent() {
     let (transport, requests) = recorder("");
     let config = Config::new(transport, ENDPOINT, LIMIT);
     let s3 = s3::Client::new(config.clone());
@@ -130,7 +129,7 @@ fn transport_that_fails_is_the_source_of_the_error() {
 }
 
 #[test]
-fn what_is_shared_is_shared_between_services() {
+fn pool_budget_and_history_are_shared_between_services() {
     let (pool, history) = (BufferPool::new(1 << 20), LengthHistory::new());
     let budget = MemoryBudget::new(2 * LIMIT);
     let reader = Reader::new(LIMIT).pool(&pool).budget(&budget).history(&history);
@@ -143,7 +142,7 @@ fn what_is_shared_is_shared_between_services() {
     drop(source);
     assert_eq!((pool.stats().outstanding, budget.in_use()), (0, 0));
 
-    // A limit above the budget can never be had, of one service as of the other.
+    // A limit above the budget is refused, in the client of the other service too.
     let client =
         s3::Client::new(Config { reader: config.reader.clone().limit(3 * LIMIT), ..config });
     let error = drive(client.get_bucket_policy(GetBucketPolicyInput::new("bucket"))).unwrap_err();
@@ -151,7 +150,7 @@ fn what_is_shared_is_shared_between_services() {
 }
 
 #[test]
-fn reads_and_calls_can_move_between_threads() {
+fn reads_and_calls_are_send() {
     fn assert_shared<T: Clone + Send + Sync>() {}
     assert_shared::<Reader>();
     assert_shared::<BufferPool>();

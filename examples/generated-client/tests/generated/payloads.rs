@@ -17,7 +17,7 @@ enum Operation {
     GreetingWithErrors,
 }
 
-/// The members of an output that are there.
+/// The members of an output that are present.
 type Params = Vec<(&'static str, String)>;
 
 impl Operation {
@@ -124,7 +124,7 @@ fn protocol_tests_of_payloads_pass() {
             "",
             &[("greeting", "Hello")],
         ),
-        // Not one of Smithy's: a service is free to add to an enum.
+        // Not a test of Smithy's: a service may add values to an enum.
         ("a value of a later model", EnumPayload, &[], "other", &[("payload", "unknown: other")]),
     ];
     for (id, operation, headers, content, expected) in table {
@@ -138,7 +138,7 @@ fn protocol_tests_of_payloads_pass() {
 }
 
 #[test]
-fn payload_that_is_empty_is_no_payload() {
+fn empty_payload_is_an_absent_member() {
     for operation in
         [Operation::StringPayload, Operation::EnumPayload, Operation::PayloadWithStructure]
     {

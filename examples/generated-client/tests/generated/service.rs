@@ -1,5 +1,4 @@
-//! What a generator emits for operations of the service aws.protocoltests.restjson, on the
-//! response side.
+//! The response side of generated code for operations of the service aws.protocoltests.restjson.
 
 use std::error::Error;
 use std::fmt;
@@ -12,8 +11,8 @@ use serde::Deserialize;
 
 use generated_client::{BoxError, ErrorMetadata, ErrorResponse, SdkError, rest_json};
 
-/// `HttpPayloadTraits`, and `HttpPayloadTraitsWithMediaType`, whose `@mediaType` is the business
-/// of requests only.
+/// The output of `HttpPayloadTraits` and `HttpPayloadTraitsWithMediaType`. The `@mediaType` of the second
+/// concerns requests only.
 #[derive(Debug)]
 pub struct HttpPayloadTraitsOutput {
     pub foo: Option<String>,
@@ -33,7 +32,7 @@ pub struct HttpEnumPayloadOutput {
 #[derive(Debug, PartialEq, Eq)]
 pub enum StringEnum {
     V,
-    /// One that the model did not know when this was generated.
+    /// A value that the model did not have when this was generated.
     Unknown(String),
 }
 
@@ -53,7 +52,7 @@ pub struct GreetingWithErrorsOutput {
     pub greeting: Option<String>,
 }
 
-/// Of the operations whose model names no error.
+/// The error of operations whose model declares no errors.
 #[derive(Debug)]
 pub struct UnhandledError(pub ErrorMetadata);
 
@@ -134,33 +133,34 @@ pub async fn deserialize_http_payload_with_structure<B: Body<Error: Into<BoxErro
     Ok(HttpPayloadWithStructureOutput { nested })
 }
 
-/// All of the output is in the head, so nothing is read.
+/// Reads no body, because all members of the output are in the head.
 pub async fn deserialize_greeting_with_errors<B: Body<Error: Into<BoxError>>>(
     response: Response<B>,
 ) -> Result<GreetingWithErrorsOutput, SdkError<GreetingWithErrorsError>> {
     if !response.status().is_success() {
-        let answer = ErrorResponse::read(response).await;
-        return Err(SdkError::Service(deserialize_greeting_with_errors_error(&answer)));
+        let response = ErrorResponse::read(response).await;
+        return Err(SdkError::Service(deserialize_greeting_with_errors_error(&response)));
     }
     Ok(GreetingWithErrorsOutput { greeting: header(response.headers(), "x-greeting") })
 }
 
-fn deserialize_greeting_with_errors_error(answer: &ErrorResponse) -> GreetingWithErrorsError {
-    let metadata = rest_json::metadata(answer);
+fn deserialize_greeting_with_errors_error(response: &ErrorResponse) -> GreetingWithErrorsError {
+    let metadata = rest_json::metadata(response);
     match metadata.code.as_deref() {
-        Some("InvalidGreeting") => GreetingWithErrorsError::Invalid(members(answer)),
+        Some("InvalidGreeting") => GreetingWithErrorsError::Invalid(members(response)),
         Some("ComplexError") => GreetingWithErrorsError::Complex(ComplexError {
-            header: header(&answer.headers, "x-header"),
-            ..members(answer)
+            header: header(&response.headers, "x-header"),
+            ..members(response)
         }),
         Some("FooError") => GreetingWithErrorsError::Foo,
         _ => GreetingWithErrorsError::Unhandled(metadata),
     }
 }
 
-/// The members in the body of an error, as far as they are there: its name is known already.
-fn members<E: Default + for<'de> Deserialize<'de>>(answer: &ErrorResponse) -> E {
-    serde_json::from_slice(&answer.content).unwrap_or_default()
+/// Reads the members in the body of an error. A body without them is not an error, because the name
+/// of the error is known already.
+fn members<E: Default + for<'de> Deserialize<'de>>(response: &ErrorResponse) -> E {
+    serde_json::from_slice(&response.content).unwrap_or_default()
 }
 
 async fn success<B: Body>(response: Response<B>) -> Result<Response<B>, SdkError<UnhandledError>> {

@@ -1,4 +1,4 @@
-//! Successes that are none, and refusals that do not come whole.
+//! Tests of bad responses: payloads that cannot be read, and error responses that are incomplete.
 
 use bytes::Bytes;
 use http::{Request, Response};
@@ -6,8 +6,7 @@ use http_body::SizeHint;
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use presized::CollectError;
-use presized::Reader;
+use presized::{CollectError, Reader};
 use presized_support::chain::messages;
 use presized_support::drive::drive;
 use presized_support::mock::{Mock, Step, Unpolled};
@@ -19,7 +18,7 @@ use generated_client::s3::{self, GetBucketPolicyError, GetBucketPolicyInput};
 use generated_client::schemas::{self, GetCodeBindingSourceError, GetCodeBindingSourceOutput};
 use generated_client::{BoxError, Config, ErrorResponse, SdkError};
 
-/// Reads a blob, with this limit.
+/// Reads a blob with this limit.
 fn blob<B: http_body::Body<Error: Into<BoxError>>>(
     response: Response<B>,
     limit: u64,
@@ -27,7 +26,7 @@ fn blob<B: http_body::Body<Error: Into<BoxError>>>(
     drive(schemas::deserialize_get_code_binding_source(response, &Reader::new(limit)))
 }
 
-/// Reads a text, with this limit.
+/// Reads text with this limit.
 fn text<B: http_body::Body<Error: Into<BoxError>>>(
     response: Response<B>,
     limit: u64,
@@ -37,7 +36,7 @@ fn text<B: http_body::Body<Error: Into<BoxError>>>(
 }
 
 #[test]
-fn limit_is_inclusive_and_over_it_is_an_error_with_numbers() {
+fn limit_is_inclusive_and_a_longer_payload_is_an_error_with_numbers() {
     let five = |framing: Framing| framing.response(200, &[], "12345");
     for framing in crate::FRAMINGS {
         assert_eq!(text(five(framing), 5).unwrap().as_deref(), Some("12345"));
@@ -59,18 +58,18 @@ fn limit_is_inclusive_and_over_it_is_an_error_with_numbers() {
 }
 
 #[test]
-fn declared_length_over_the_limit_is_refused_unread() {
+fn declared_length_over_limit_is_refused_before_polling() {
     for declared in ["11", "4294967296", "18446744073709551615"] {
-        let answer =
+        let response =
             || response(200, &[("Content-Length", declared)], Unpolled(SizeHint::default()));
-        for error in [payload(text(answer(), 10)), payload(blob(answer(), 10))] {
+        for error in [payload(text(response(), 10)), payload(blob(response(), 10))] {
             assert!(matches!(error, CollectError::DeclaredTooLarge { limit: 10, .. }), "{error}");
         }
     }
 }
 
 #[test]
-fn text_that_is_not_utf_8_is_an_error_that_has_it() {
+fn invalid_utf_8_is_an_error_with_the_content() {
     for (bytes, valid) in [(&b"ab\xff"[..], 2), (b"\xc3", 0), (b"abc\xe2\x82", 3)] {
         for frames in [vec![bytes], bytes.chunks(1).collect()] {
             match payload(text(response(200, &[], Mock::of(&frames)), 10)) {
@@ -80,41 +79,41 @@ fn text_that_is_not_utf_8_is_an_error_that_has_it() {
                 }
                 other => panic!("{other}"),
             }
-            // To a blob it is as good as any.
+            // A blob may have any bytes.
             assert_eq!(
                 blob(response(200, &[], Mock::of(frames)), 10).unwrap().body.unwrap(),
                 bytes
             );
         }
     }
-    // A character can be in two frames.
+    // A character may be split between two frames.
     let euro = Mock::of(["\u{20ac}".as_bytes()[..1].to_vec(), "\u{20ac}".as_bytes()[1..].to_vec()]);
     assert_eq!(text(response(200, &[], euro), 10).unwrap().as_deref(), Some("\u{20ac}"));
 }
 
 #[test]
-fn content_shorter_than_declared_is_an_error_and_longer_is_not() {
-    let answer = |lengths: &[&str]| {
+fn payload_shorter_than_declared_is_an_error_and_longer_is_not() {
+    let response = |lengths: &[&str]| {
         let headers: Vec<_> = lengths.iter().map(|length| ("Content-Length", *length)).collect();
         response(200, &headers, Mock::of(["123", "45"]))
     };
-    for error in [payload(text(answer(&["6"]), 100)), payload(blob(answer(&["6"]), 100))] {
+    for error in [payload(text(response(&["6"]), 100)), payload(blob(response(&["6"]), 100))] {
         assert!(
             matches!(error, CollectError::Incomplete { declared: 6, received: 5, .. }),
             "{error}"
         );
         assert_eq!(error.into_partial(), "12345");
     }
-    // The last ones say nothing: in conflict, and no numbers.
+    // The last ones are conflicting or invalid, and so the length is unknown.
     for lengths in [&["5"][..], &["1"], &["0"], &["5", "5"], &["6", "7"], &["+6"], &["6, x"], &[""]]
     {
-        assert_eq!(text(answer(lengths), 5).unwrap().as_deref(), Some("12345"), "{lengths:?}");
-        assert_eq!(blob(answer(lengths), 5).unwrap().body.unwrap(), "12345", "{lengths:?}");
+        assert_eq!(text(response(lengths), 5).unwrap().as_deref(), Some("12345"), "{lengths:?}");
+        assert_eq!(blob(response(lengths), 5).unwrap().body.unwrap(), "12345", "{lengths:?}");
     }
 }
 
 #[test]
-fn body_that_fails_is_the_source_of_the_error() {
+fn error_of_the_body_is_a_source_of_the_error() {
     let body = || Mock::new([Step::Data(Bytes::from_static(b"123")), Step::Fail("reset")]);
     let error = text(response(200, &[], body()), 100).unwrap_err();
     assert_eq!(
@@ -125,18 +124,18 @@ fn body_that_fails_is_the_source_of_the_error() {
 }
 
 #[test]
-fn structure_that_is_no_json_is_told_from_a_payload_that_is_not_whole() {
+fn invalid_json_differs_from_incomplete_payload() {
     for content in ["{", "[]", "{\"greeting\": 1}", "\u{0}"] {
-        let answer = Framing::Whole.response(200, &[], content);
+        let response = Framing::Whole.response(200, &[], content);
         let reader = Reader::new(100);
-        let read = service::deserialize_http_payload_with_structure(answer, &reader);
+        let read = service::deserialize_http_payload_with_structure(response, &reader);
         let error = drive(read).unwrap_err();
         assert!(matches!(error, SdkError::Deserialize(_)), "{content}: {error:?}");
     }
 }
 
 #[test]
-fn refusal_is_typed_by_its_head_however_its_body_ends() {
+fn error_response_is_typed_by_its_head_if_its_body_fails() {
     let named = [("x-amzn-errortype", "NotFoundException"), ("Content-Length", "4000000000")];
     let short = Mock::new([Step::Data(Bytes::from_static(b"{}")), Step::Fail("reset")]);
     let error = blob(response(404, &named, short), 10).unwrap_err();
@@ -145,7 +144,7 @@ fn refusal_is_typed_by_its_head_however_its_body_ends() {
         "{error:?}"
     );
 
-    // The limit is for payloads; a refusal has one of its own.
+    // The limit applies to payloads. An error response has a limit of its own.
     let error = blob(response(404, &named[..1], Mock::of(["{}"])), 0).unwrap_err();
     assert!(
         matches!(error, SdkError::Service(GetCodeBindingSourceError::NotFound(_))),
@@ -154,10 +153,10 @@ fn refusal_is_typed_by_its_head_however_its_body_ends() {
 }
 
 #[test]
-fn refusal_that_is_whole_but_for_its_length_has_its_members() {
+fn error_response_shorter_than_declared_has_its_members() {
     let content = r#"{ "code": "NotFoundException", "message": "gone" }"#;
-    let answer = response(404, &[("Content-Length", "1000")], Mock::of([content]));
-    match blob(answer, 10) {
+    let response = response(404, &[("Content-Length", "1000")], Mock::of([content]));
+    match blob(response, 10) {
         Err(SdkError::Service(GetCodeBindingSourceError::NotFound(error))) => {
             assert_eq!(error.message.as_deref(), Some("gone"));
         }
@@ -165,9 +164,9 @@ fn refusal_that_is_whole_but_for_its_length_has_its_members() {
     }
 }
 
-/// What would take a parser's stack, or time that grows with the square of the content.
+/// These documents would overflow the stack of a parser, or take quadratic time.
 #[test]
-fn refusal_that_is_made_to_be_hard_to_parse_is_one_without_members() {
+fn hostile_error_document_is_an_error_without_members() {
     let most = usize::try_from(ErrorResponse::LIMIT).unwrap();
     let nested = |open: &str, close: &str| {
         let depth = most / (open.len() + close.len());
@@ -192,21 +191,25 @@ fn refusal_that_is_made_to_be_hard_to_parse_is_one_without_members() {
     ];
     for document in documents {
         let named = [("x-amzn-errortype", "NotFoundException")];
-        let answer = || response(404, &named, Mock::of([&document]));
-        let Err(SdkError::Service(error)) = text(answer(), LIMIT) else { panic!("{document:.80}") };
+        let response = || response(404, &named, Mock::of([&document]));
+        let Err(SdkError::Service(error)) = text(response(), LIMIT) else {
+            panic!("{document:.80}")
+        };
         assert_eq!((&error.metadata().code, &error.metadata().message), (&None, &None));
-        // The head has it, whatever the content is.
-        let Err(SdkError::Service(error)) = blob(answer(), LIMIT) else { panic!("{document:.80}") };
+        // The head names the error, whatever the content is.
+        let Err(SdkError::Service(error)) = blob(response(), LIMIT) else {
+            panic!("{document:.80}")
+        };
         assert!(matches!(error, GetCodeBindingSourceError::NotFound(_)), "{document:.80}");
     }
 }
 
 #[test]
-fn name_of_an_error_that_is_no_text_is_that_of_the_body() {
-    let mut answer = Framing::Whole.response(404, &[], r#"{ "code": "NotFoundException" }"#);
+fn header_field_that_is_not_text_is_ignored_for_the_code() {
+    let mut response = Framing::Whole.response(404, &[], r#"{ "code": "NotFoundException" }"#);
     let name = http::HeaderValue::from_bytes(b"Not\xffFound").unwrap();
-    answer.headers_mut().insert("x-amzn-errortype", name);
-    let error = blob(answer, 10).unwrap_err();
+    response.headers_mut().insert("x-amzn-errortype", name);
+    let error = blob(response, 10).unwrap_err();
     assert!(
         matches!(error, SdkError::Service(GetCodeBindingSourceError::NotFound(_))),
         "{error:?}"
@@ -214,17 +217,17 @@ fn name_of_an_error_that_is_no_text_is_that_of_the_body() {
 }
 
 #[test]
-fn refusal_without_end_is_read_to_its_limit() {
-    // A tebibyte, of which nobody can have read all.
+fn endless_error_response_is_read_up_to_its_limit() {
+    // 1 TiB, which cannot be read in full.
     for body in [Pattern::of(1 << 40), Pattern::of(1 << 40).of_unknown_length()] {
-        let answer = response(500, &[("x-amzn-errortype", "FooError")], body);
-        let read = drive(ErrorResponse::read(answer));
+        let response = response(500, &[("x-amzn-errortype", "FooError")], body);
+        let read = drive(ErrorResponse::read(response));
         assert_eq!(read.content.len() as u64, ErrorResponse::LIMIT);
     }
 }
 
 #[tokio::test]
-async fn lengths_that_lie_on_the_wire_are_errors_of_hyper() {
+async fn wrong_length_on_the_wire_is_an_error() {
     let client = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
     let transport = move |request: Request<Bytes>| client.request(request.map(Full::new));
     for (head, received) in [
@@ -238,7 +241,7 @@ async fn lengths_that_lie_on_the_wire_are_errors_of_hyper() {
         let call = s3.get_bucket_policy(GetBucketPolicyInput::new("bucket"));
         assert_eq!(payload(call.await).to_string(), received, "{head}");
     }
-    // Without any length the connection says where the end is.
+    // Without a length the end of the connection ends the body.
     let server = Server::raw("HTTP/1.1 200 OK\r\n\r\n12345").unwrap();
     let s3 = s3::Client::new(Config::new(transport, server.endpoint().url(""), 100));
     let output = s3.get_bucket_policy(GetBucketPolicyInput::new("bucket")).await.unwrap();
