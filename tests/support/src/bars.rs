@@ -1,17 +1,17 @@
-//! Figures beside the bar that each has to reach.
+//! The figures of a benchmark, each with the bar that it has to meet.
 
 use std::fmt;
 
 use crate::table::Table;
 
-/// Whether the caller wants to see that a benchmark works, and no figures:
+/// Returns whether the benchmark only has to run once, and its figures do not matter:
 /// `cargo bench -- --test` and `cargo test --benches`.
 pub fn is_trial() -> bool {
     let has = |flag| std::env::args().any(|argument| argument == flag);
     has("--test") || !has("--bench")
 }
 
-/// Figures of one run, in the order they were added.
+/// The figures of one run, in the order in which they were added.
 #[derive(Debug, Default)]
 pub struct Bars(Vec<Bar>);
 
@@ -29,22 +29,22 @@ enum Bound {
 }
 
 impl Bars {
-    /// A figure that must not be above `bar`.
+    /// Adds a figure that must not be above `bar`.
     pub fn at_most(&mut self, figure: impl Into<String>, value: f64, bar: f64) {
         self.0.push(Bar { figure: figure.into(), value, bound: Some(Bound::AtMost(bar)) });
     }
 
-    /// A figure that must be `bar`, neither more nor less.
+    /// Adds a figure that must be equal to `bar`.
     pub fn exactly(&mut self, figure: impl Into<String>, value: f64, bar: f64) {
         self.0.push(Bar { figure: figure.into(), value, bound: Some(Bound::Exactly(bar)) });
     }
 
-    /// A figure to compare with.
+    /// Adds a figure without a bar, for comparison.
     pub fn beside(&mut self, figure: impl Into<String>, value: f64) {
         self.0.push(Bar { figure: figure.into(), value, bound: None });
     }
 
-    /// Whether every figure has reached its bar.
+    /// Returns whether every figure meets its bar.
     pub fn are_met(&self) -> bool {
         self.0.iter().all(Bar::is_met)
     }
@@ -64,7 +64,7 @@ impl fmt::Display for Bars {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut table = Table::new(1, [""; 4], ["figure", "value", "bar", ""]);
         table.rule();
-        // A trial run leaves cases out, and their figures are not numbers.
+        // A trial run omits cases, and their figures are NaN.
         for bar in self.0.iter().filter(|bar| !bar.value.is_nan()) {
             let verdict = if bar.is_met() { "met" } else { "MISSED" };
             let (bound, verdict) = match bar.bound {

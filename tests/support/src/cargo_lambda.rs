@@ -1,22 +1,22 @@
-//! cargo-lambda, a server of the Invoke API and of the Runtime API, both on its only port.
+//! cargo-lambda, started for a test. It serves the Invoke API and the Runtime API on one port.
 
 use std::fs;
 use std::process::Command;
 
 use crate::process::{Process, pinned_peer};
 
-/// The function of whoever gives it no name.
+/// The name of a function without a name.
 pub const FUNCTION: &str = "_";
 
-/// What goes before the paths of the Runtime API.
+/// The prefix of the paths of the Runtime API.
 pub const BASE_PATH: &str = "/.rt";
 
-/// Starts it with no function, so that it waits for the runtime of one. None where it is not
+/// Starts cargo-lambda without a function, so that it waits for a runtime. Returns `None` if it is not
 /// installed.
 ///
 /// # Panics
 ///
-/// As [`Process::start`].
+/// Panics if [`Process::start`] does.
 pub fn start() -> Option<Process> {
     let program = pinned_peer("cargo-lambda")?;
     let process = Process::start(1, "starting Runtime server", |directory, ports| {
@@ -28,12 +28,12 @@ pub fn start() -> Option<Process> {
         command.arg(ports[0].to_string()).current_dir(directory);
         command
     });
-    // It says so just before.
+    // It writes the line just before it listens.
     process.wait_for_port(0);
     Some(process)
 }
 
-/// It looks for the functions of a package.
+/// The package in whose directory cargo-lambda looks for functions.
 const PACKAGE: &str = r#"
 [package]
 name = "peers"

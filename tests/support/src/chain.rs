@@ -1,16 +1,16 @@
-//! Errors and what is behind them.
+//! Errors and their sources.
 
 use std::error::Error;
 use std::iter;
 
-/// An error and all its sources, outermost first.
+/// Returns an error and all its sources, outermost first.
 pub fn chain<'a>(
     error: &'a (dyn Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     iter::successors(Some(error), |&error| error.source())
 }
 
-/// What each error of the [`chain`] says.
+/// Returns the message of each error of the [`chain`].
 pub fn messages(error: &(dyn Error + 'static)) -> Vec<String> {
     chain(error).map(ToString::to_string).collect()
 }

@@ -1,17 +1,17 @@
-//! The chunked transfer coding (RFC 9112, section 7.1), read by the letter.
+//! A strict parser of the chunked transfer coding (RFC 9112 §7.1).
 
-/// A body in chunks.
+/// A chunked body.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Chunked<'a> {
-    /// What is in the chunks.
+    /// The content of the chunks.
     pub content: Vec<u8>,
     /// The trailer section, with the empty line that ends it.
     pub trailers: &'a [u8],
-    /// What comes behind it.
+    /// The bytes after the body.
     pub rest: &'a [u8],
 }
 
-/// Takes a body apart that begins with `wire`, if all of it is there.
+/// Splits the chunked body at the beginning of `wire`. Returns `None` if it is incomplete or invalid.
 pub fn split(wire: &[u8]) -> Option<Chunked<'_>> {
     let mut content = Vec::new();
     let mut rest = wire;
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_ends_behind_its_trailers() {
+    fn body_ends_after_its_trailers() {
         let wire = b"1\r\na\r\nA;x=y\r\n0123456789\r\n0\r\nx: y\r\n\r\nGET";
         let expected =
             Chunked { content: b"a0123456789".to_vec(), trailers: b"x: y\r\n\r\n", rest: b"GET" };

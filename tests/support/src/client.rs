@@ -1,4 +1,4 @@
-//! One connection to one of the servers, with hyper and nothing around it.
+//! One connection to one of the servers, with plain hyper.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -21,29 +21,28 @@ use tokio_rustls::rustls::{self, ClientConfig, RootCertStore, crypto};
 
 use crate::server::Protocol;
 
-/// What can go wrong on the way to a response.
+/// The error of a request without a response.
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// Where a server is and what a client must know of it. As text it can be handed to
-/// another process.
+/// The address, protocol and certificate of a server. It can be passed to another process as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// What the server speaks.
+    /// The protocol of the server.
     pub protocol: Protocol,
-    /// Where it listens.
+    /// The address of the server.
     pub address: SocketAddr,
-    /// What it presents over TLS.
+    /// The certificate that the server presents over TLS.
     pub certificate: Option<CertificateDer<'static>>,
 }
 
 impl Endpoint {
-    /// The address of `path` on this server.
+    /// Returns the URL of `path` on this server.
     pub fn url(&self, path: &str) -> String {
         let scheme = if self.certificate.is_some() { "https" } else { "http" };
         format!("{scheme}://{}{path}", self.address)
     }
 
-    /// TLS that trusts this server and no other.
+    /// Returns a TLS configuration that trusts this server only.
     pub fn tls(&self) -> Result<ClientConfig, Error> {
         let mut roots = RootCertStore::empty();
         if let Some(certificate) = &self.certificate {
@@ -57,7 +56,7 @@ impl Endpoint {
     }
 }
 
-/// A connection that is kept alive from one request to the next.
+/// A connection that is kept alive between requests.
 #[derive(Debug)]
 pub struct Client {
     endpoint: Endpoint,
@@ -72,8 +71,7 @@ enum Sender {
 }
 
 impl Client {
-    /// Connects, with the defaults of hyper. To be called in a tokio runtime, which runs
-    /// the connection.
+    /// Connects with the defaults of hyper. Call it in a tokio runtime, which then runs the connection.
     pub async fn connect(endpoint: &Endpoint) -> Result<Self, Error> {
         let stream = TcpStream::connect(endpoint.address).await?;
         stream.set_nodelay(true)?;
@@ -89,7 +87,7 @@ impl Client {
         Ok(Self { endpoint: endpoint.clone(), sender, connection })
     }
 
-    /// Requests `path`, as soon as the body of the response before has been read.
+    /// Requests `path`, as soon as the body of the previous response was read.
     pub async fn get(&mut self, path: &str) -> Result<Response<Incoming>, Error> {
         let request = Request::get(match self.sender {
             Sender::Http1(_) => path.to_owned(),
@@ -112,7 +110,7 @@ impl Client {
     /// Ends the connection and waits until its memory is freed.
     pub async fn close(self) {
         drop(self.sender);
-        // It fails only where the connection panicked, which has been printed.
+        // Fails only if the connection panicked, which was printed.
         let _ = self.connection.await;
     }
 }
@@ -122,7 +120,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    // An error of the connection is also that of the request on it.
+    // The request on the connection reports its error.
     let connection = tokio::spawn(async { drop(connection.await) });
     Ok((Sender::Http1(sender), connection))
 }
@@ -155,7 +153,7 @@ impl FromStr for Endpoint {
             "http1" => Protocol::Http1,
             "http2" => Protocol::Http2,
             "tls" => Protocol::Tls,
-            other => return Err(format!("{other} is no protocol").into()),
+            other => return Err(format!("unknown protocol {other}").into()),
         };
         let address = word()?.parse()?;
         let der = word()?

@@ -1,9 +1,9 @@
-//! Futures without a runtime.
+//! Polling futures without a runtime.
 
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-/// Polls once, with a waker that wakes nobody.
+/// Polls once, with a waker that does nothing.
 pub fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
@@ -12,7 +12,7 @@ pub fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 ///
 /// # Panics
 ///
-/// When it takes more polls than any body of the tests does.
+/// Panics if the future is not ready after a million polls.
 pub fn drive<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     for _ in 0..1_000_000 {

@@ -1,4 +1,4 @@
-//! Frames of `application/vnd.amazon.eventstream`, written naively
+//! A simple encoder of `application/vnd.amazon.eventstream` frames
 //! (<https://smithy.io/2.0/aws/amazon-eventstream.html>).
 
 /// A `PayloadChunk` event with the bytes `abc`.
@@ -7,7 +7,7 @@ pub const CHUNK: &str = "\
     6507000c5061796c6f61644368756e6b0d3a636f6e74656e742d747970650700186170706c69636174696f6e2f\
     6f637465742d73747265616d616263a3e12624";
 
-/// An `InvokeComplete` event that says nothing, in JSON.
+/// An `InvokeComplete` event with the payload `{}`.
 pub const DONE_OK: &str = "\
     00000066000000541f56c8690d3a6d6573736167652d747970650700056576656e740b3a6576656e742d747970\
     6507000e496e766f6b65436f6d706c6574650d3a636f6e74656e742d747970650700106170706c69636174696f\
@@ -26,18 +26,18 @@ pub const EXCEPTION: &str = "\
     74696f6e2d7479706507001053657276696365457863657074696f6e0d3a636f6e74656e742d74797065070010\
     6170706c69636174696f6e2f6a736f6e7b224d657373616765223a2278227d81e661f8";
 
-/// The bytes that are written in hexadecimal.
+/// Decodes hexadecimal digits.
 ///
 /// # Panics
 ///
-/// Where it is not hexadecimal.
+/// Panics if `text` is not hexadecimal.
 pub fn unhex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> =
         text.chars().map(|digit| digit.to_digit(16).expect("a hexadecimal digit")).collect();
     digits.chunks_exact(2).map(|pair| (pair[0] << 4 | pair[1]) as u8).collect()
 }
 
-/// A frame with headers that are strings.
+/// Encodes a frame whose headers are strings.
 pub fn frame(headers: &[(&str, &str)], payload: &[u8]) -> Vec<u8> {
     let mut section = Vec::new();
     for (name, value) in headers {
@@ -56,7 +56,7 @@ pub fn frame(headers: &[(&str, &str)], payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The beginning of a frame of `total` bytes, `headers` of which are headers.
+/// Encodes the prelude of a frame of `total` bytes, of which `headers` bytes are headers.
 pub fn prelude(total: u32, headers: u32) -> [u8; 12] {
     let mut prelude = [0; 12];
     prelude[..4].copy_from_slice(&total.to_be_bytes());
@@ -66,22 +66,22 @@ pub fn prelude(total: u32, headers: u32) -> [u8; 12] {
     prelude
 }
 
-/// An event of this type.
+/// Encodes an event of this type.
 pub fn event(event_type: &str, payload: impl AsRef<[u8]>) -> Vec<u8> {
     frame(&[(":message-type", "event"), (":event-type", event_type)], payload.as_ref())
 }
 
-/// A `PayloadChunk` event.
+/// Encodes a `PayloadChunk` event.
 pub fn chunk(payload: impl AsRef<[u8]>) -> Vec<u8> {
     event("PayloadChunk", payload)
 }
 
-/// An `InvokeComplete` event.
+/// Encodes an `InvokeComplete` event.
 pub fn complete(json: &str) -> Vec<u8> {
     event("InvokeComplete", json)
 }
 
-/// CRC-32 as in gzip (RFC 1952 §8), bit by bit.
+/// Computes the CRC-32 of gzip (RFC 1952 §8), bit by bit.
 fn crc32(data: &[u8]) -> u32 {
     !data.iter().fold(!0, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| {

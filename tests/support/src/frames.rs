@@ -1,4 +1,4 @@
-//! Content of a caller's choice, in frames as a fast peer makes hyper give them.
+//! A body of given content, in the frames that hyper yields for a fast peer.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -7,10 +7,10 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-/// A body of one content in frames of 8 KiB, then of twice as much each time, up to 400 KiB: the
-/// read buffer of hyper for as long as every read fills it.
+/// A body in frames of 8 KiB, 16 KiB and so on up to 400 KiB. The read buffer of hyper grows like this
+/// while every read fills it.
 ///
-/// The frames are slices of the content, so that sending them takes no allocation.
+/// The frames are slices of the content, so sending them takes no allocation.
 #[derive(Clone, Debug)]
 pub struct Frames {
     rest: Bytes,
@@ -18,12 +18,12 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// A body of this content, which says how long it is.
+    /// Creates a body of this content, with an exact size hint.
     pub fn of(content: Bytes) -> Self {
         Self { rest: content, next: FIRST }
     }
 
-    /// The next frame, for whoever needs no body around it.
+    /// Returns the next frame, for callers that need no body.
     pub fn next_frame(&mut self) -> Option<Bytes> {
         if self.rest.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! What is logged by `tracing`, kept for a test to look at.
+//! Records the `tracing` log for a test.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -8,16 +8,16 @@ use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::FmtSpan;
 
-/// What is logged on one thread, at the level that tells most. A span is logged when it closes.
+/// Records the log of one thread, at level TRACE. A span is logged when it closes.
 #[derive(Debug)]
-#[must_use = "nothing is kept any more when it is dropped"]
+#[must_use = "dropping it ends the recording"]
 pub struct Log {
     written: Written,
     _guard: DefaultGuard,
 }
 
 impl Log {
-    /// Keeps what this thread logs from here on: in a test of a current-thread runtime, all.
+    /// Starts to record this thread. With a current-thread runtime, this is the whole log of a test.
     pub fn of_this_thread() -> Self {
         let written = Written::default();
         let subscriber = tracing_subscriber::fmt()
@@ -29,7 +29,7 @@ impl Log {
         Self { written, _guard: tracing::subscriber::set_default(subscriber) }
     }
 
-    /// What was logged so far. Nothing is kept after that.
+    /// Ends the recording and returns the log.
     pub fn finish(self) -> String {
         let written = self.written.0.lock().expect("no panic while it is held");
         String::from_utf8_lossy(&written).into_owned()

@@ -1,4 +1,4 @@
-//! Exact figures of the kernel, and the conditions under which they can be compared.
+//! CPU time and resident memory from the kernel, and CPU pinning, which makes them comparable.
 
 use std::fs;
 use std::time::Duration;
@@ -7,33 +7,32 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::Pid;
 
-/// CPU time of the calling thread since it began.
+/// Returns the CPU time of the calling thread since its start, to the nanosecond.
 ///
-/// In nanoseconds. What `getrusage` tells of a thread that is running is as old as the
-/// last tick of the scheduler, which is four milliseconds on many kernels.
+/// `getrusage` is less exact. For a running thread it is as old as the last tick of the scheduler, which
+/// comes every four milliseconds on many kernels.
 pub fn thread_cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every thread has this clock").into()
 }
 
-/// CPU time of this process, of all its threads, since it began. In nanoseconds as well.
+/// Returns the CPU time of all threads of this process since its start, to the nanosecond.
 pub fn process_cpu() -> Duration {
     clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).expect("every process has this clock").into()
 }
 
-/// Memory of this process that is resident, in bytes.
+/// The resident memory of this process, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Resident {
-    /// Now.
+    /// The resident memory now.
     pub now: u64,
-    /// The most since the process was started.
+    /// The most resident memory since the start of the process.
     ///
-    /// The `ru_maxrss` of `getrusage` is not that: it begins at the peak of the process
-    /// that started this one.
+    /// `ru_maxrss` of `getrusage` is something else: it starts at the peak of the parent process.
     pub peak: u64,
 }
 
 impl Resident {
-    /// Reads both. Zero where the kernel is not Linux.
+    /// Reads both values. They are 0 on a kernel other than Linux.
     pub fn read() -> Self {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let field = |name| {
@@ -48,16 +47,16 @@ impl Resident {
 /// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The first CPU that this process may use.
+    /// The server, on the first CPU that this process may use.
     Server,
-    /// The last.
+    /// The client, on the last CPU that this process may use.
     Client,
 }
 
-/// Keeps the calling thread, and those it starts from now on, on the CPU of its side.
+/// Pins the calling thread, and the threads that it starts later, to the CPU of its side.
 ///
-/// Without that the scheduler has the two ends share a CPU or not, and a small body then
-/// costs the client twice as much or half. It is no error where it cannot be had.
+/// Without pinning, both ends may or may not share a CPU, and the cost of a small body for the client
+/// varies by a factor of two. A failure is ignored.
 pub fn pin(side: Side) {
     let this = Pid::from_raw(0);
     let Ok(allowed) = sched_getaffinity(this) else { return };

@@ -1,4 +1,4 @@
-//! Bodies made of a list of frames.
+//! Bodies that are scripted frame by frame.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -17,9 +17,9 @@ pub enum Step {
     Trailers(HeaderMap),
     /// The body fails.
     Fail(&'static str),
-    /// Once not ready, and woken at once.
+    /// The body is pending once, and wakes the task at once.
     Wait,
-    /// Never ready again, and never woken.
+    /// The body is pending for ever, and never wakes the task.
     Hang,
 }
 
@@ -35,7 +35,7 @@ impl std::fmt::Display for MockError {
 
 impl std::error::Error for MockError {}
 
-/// A body that yields the listed steps, then its end.
+/// A body that yields a list of steps and then ends.
 #[derive(Debug, Default)]
 pub struct Mock {
     steps: VecDeque<Step>,
@@ -44,19 +44,19 @@ pub struct Mock {
 }
 
 impl Mock {
-    /// A body of these steps, with nothing said about its length.
+    /// Creates a body of these steps, without a size hint.
     pub fn new(steps: impl IntoIterator<Item = Step>) -> Self {
         Self { steps: steps.into_iter().collect(), ..Self::default() }
     }
 
-    /// A body of these data frames.
+    /// Creates a body of these data frames, without a size hint.
     pub fn of<T: AsRef<[u8]>>(frames: impl IntoIterator<Item = T>) -> Self {
         Self::new(
             frames.into_iter().map(|frame| Step::Data(Bytes::copy_from_slice(frame.as_ref()))),
         )
     }
 
-    /// Claims this size, whatever the steps are.
+    /// Sets the size hint, whatever the steps are.
     pub fn hint(mut self, lower: u64, upper: Option<u64>) -> Self {
         let mut hint = SizeHint::new();
         hint.set_lower(lower);
@@ -67,12 +67,12 @@ impl Mock {
         self
     }
 
-    /// Claims exactly this size, whatever the steps are.
+    /// Sets an exact size hint, whatever the steps are.
     pub fn exact(self, length: u64) -> Self {
         self.hint(length, Some(length))
     }
 
-    /// Claims to be at its end from the start, whatever the steps are.
+    /// Makes `is_end_stream` true from the start, whatever the steps are.
     pub fn end_stream(mut self) -> Self {
         self.end_stream = true;
         self
@@ -112,7 +112,7 @@ impl Body for Mock {
     }
 }
 
-/// A body that must not be polled. Claims this size.
+/// A body with this size hint that panics if it is polled.
 #[derive(Debug)]
 pub struct Unpolled(pub SizeHint);
 

@@ -1,4 +1,4 @@
-//! The content that the servers send: made once, sent without a copy, quick to check.
+//! The content that the servers send. It is made once, sent without a copy, and quick to check.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,8 +10,8 @@ use http_body::{Body, Frame, SizeHint};
 
 /// A body whose content depends on its length alone.
 ///
-/// Its frames are slices of static memory, so that sending them takes no allocation
-/// and whoever keeps one keeps nothing else alive.
+/// Its frames are slices of static memory. Sending one takes no allocation, and keeping one keeps no
+/// other memory alive.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     position: u64,
@@ -22,31 +22,31 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Content of `length` bytes, in frames of 64 KiB, that says how long it is.
+    /// Creates a body of `length` bytes in frames of 64 KiB, with an exact size hint.
     pub fn of(length: u64) -> Self {
         Self { position: 0, length, frame: 64 << 10, says_length: true, stalls: false }
     }
 
-    /// The same in frames of `bytes`, at most [`FRAME_MAX`] of them.
+    /// Sets the size of the frames in bytes, at most [`FRAME_MAX`].
     pub fn in_frames_of(mut self, bytes: usize) -> Self {
         assert!((1..=FRAME_MAX).contains(&bytes));
         self.frame = bytes;
         self
     }
 
-    /// The same without a word about the length.
+    /// Removes the size hint.
     pub fn of_unknown_length(mut self) -> Self {
         self.says_length = false;
         self
     }
 
-    /// The same, but nothing comes after the first frame.
+    /// Makes the body pending for ever after its first frame.
     pub fn stalling(mut self) -> Self {
         self.stalls = true;
         self
     }
 
-    /// The next frame, for whoever needs no body around it.
+    /// Returns the next frame, for callers that need no body.
     pub fn next_frame(&mut self) -> Option<Bytes> {
         let left = self.length - self.position;
         if left == 0 {
@@ -82,31 +82,31 @@ impl Body for Pattern {
     }
 }
 
-/// Whether `content` is what a [`Pattern`] of `length` bytes yields.
+/// Returns whether `content` is the content of a [`Pattern`] of `length` bytes.
 pub fn is_whole(content: &[u8], length: u64) -> bool {
     content.len() as u64 == length
         && content.chunks(PERIOD).all(|chunk| *chunk == MEMORY[..chunk.len()])
 }
 
-/// Makes the memory of the content, which else happens where it is first needed: in
-/// the middle of what is to be measured.
+/// Makes the memory of the content now. Otherwise its first use makes it, which may be inside of a
+/// measurement.
 pub fn prepare() {
     LazyLock::force(&MEMORY);
 }
 
-/// The largest frame.
+/// The largest frame, in bytes.
 pub const FRAME_MAX: usize = 1 << 20;
 
-/// A prime, so that no block of content that is lost, doubled or moved by a number of
-/// pages leaves content which looks right.
+/// The period of the content in bytes. It is a prime, so that content with a lost, repeated or moved
+/// block of pages is never correct.
 const PERIOD: usize = 1_000_003;
 
-/// One period, and what a frame that begins at its end goes on with.
+/// One period, and the bytes that a frame at its end continues with.
 static MEMORY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut memory: Vec<u8> = (0..PERIOD)
         .map(|_| {
-            // xorshift64: no byte predicts its neighbour.
+            // xorshift64, so that no byte predicts the next one.
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;

@@ -1,6 +1,6 @@
-//! Servers that are programs of their own, which a test starts and stops.
+//! Servers that are programs of their own, started and stopped by a test.
 //!
-//! What they serve and how a test talks to them is the test's business.
+//! This module does not know what they serve.
 
 use std::env;
 use std::fs::{self, File};
@@ -13,31 +13,31 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// The program `name` on the PATH, for a test that has nothing to do where it is not
-/// installed. Then this says so on standard error.
+/// Returns the program `name` on the PATH, or `None` if it is not installed. A test then has nothing to
+/// do, and this is written to standard error.
 ///
 /// # Panics
 ///
-/// Where it is not installed and the variable `PRESIZED_REQUIRE_PEERS` is 1, as on
-/// machines that are meant to run every test.
+/// Panics if it is not installed and the variable `PRESIZED_REQUIRE_PEERS` is 1, as on machines that have
+/// to run every test.
 pub fn peer(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    // Where Debian has servers, and what the PATH of a normal user leaves out.
+    // Debian has servers in this directory, which is not on the PATH of a normal user.
     let directories = env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
     found(name, directories)
 }
 
-/// The program `name` of those that `.ci/peers/install` installs, in the version that is
-/// fixed there; otherwise the same as [`peer`].
+/// Returns the program `name` in the version that `.ci/peers/install` installs. Otherwise the same as
+/// [`peer`].
 ///
-/// They are in the directory that the variable `PRESIZED_PEERS` names, or else in
+/// These programs are in the directory that the variable `PRESIZED_PEERS` names, or else in
 /// `target/peers`.
 pub fn pinned_peer(name: &str) -> Option<PathBuf> {
     let directory = env::var_os("PRESIZED_PEERS").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers"),
         PathBuf::from,
     );
-    // Since a program can be started in another directory than this.
+    // The program may be started in another directory.
     let directory = path::absolute(directory).expect("a path that is not empty");
     found(name, [directory.join("bin")])
 }
@@ -59,16 +59,15 @@ pub fn example(name: &str) -> PathBuf {
     example
 }
 
-/// Says on standard error that this test has nothing to do, and why.
+/// Writes to standard error that this test has nothing to do, and why.
 ///
 /// # Panics
 ///
-/// Where the variable `PRESIZED_REQUIRE_PEERS` is 1, as on machines that are meant to run
-/// every test.
+/// Panics if the variable `PRESIZED_REQUIRE_PEERS` is 1, as on machines that have to run every test.
 pub fn skip(reason: &str) {
     let required = env::var_os("PRESIZED_REQUIRE_PEERS").is_some_and(|value| value == "1");
     assert!(!required, "{reason}");
-    // Not by a macro: of those the test harness shows nothing when the test passes.
+    // Not with `eprintln!`, because the test harness hides its output if the test passes.
     let test = thread::current().name().unwrap_or("main").to_owned();
     let _ = writeln!(io::stderr(), "skipped: {reason} ({test})");
 }
@@ -82,11 +81,11 @@ fn found(name: &str, directories: impl IntoIterator<Item = PathBuf>) -> Option<P
     found
 }
 
-/// A server that runs in a directory of its own until this is dropped, which removes both.
-/// If the test has failed, what the server has written is printed before.
+/// A server that runs in a directory of its own. Dropping it ends the server and removes the directory.
+/// If the test failed, the output of the server is printed first.
 #[derive(Debug)]
 pub struct Process {
-    // In this order: the directory goes when the process is gone.
+    // Fields are dropped in this order: the directory is removed after the process has ended.
     running: Running,
     directory: TempDir,
     ports: Vec<u16>,
@@ -96,14 +95,14 @@ impl Process {
     /// Starts a server on this many free ports of the loopback address, and waits until it
     /// listens.
     ///
-    /// `prepare` gets the directory, which is empty, and the ports. It can be called again
-    /// with others, since nobody can keep a port free for another process. `listening` is
-    /// what the server writes to standard output or standard error once it listens; a
-    /// connection would not tell who answers it.
+    /// `prepare` gets the directory, which is empty, and the ports. It is called again with other ports
+    /// if another process took one of them. `listening` is what the server writes to standard output or
+    /// standard error when it listens. A connection could not show this, because it might reach another
+    /// process.
     ///
     /// # Panics
     ///
-    /// When the server does not listen within a minute, with what it has written.
+    /// Panics with the output of the server if it does not listen within a minute.
     pub fn start(
         ports: usize,
         listening: &str,
@@ -122,40 +121,40 @@ impl Process {
         panic!("no server in {ATTEMPTS} attempts: its ports were always in use");
     }
 
-    /// Where the server listens on its port of this number.
+    /// Returns the address of the port with this index.
     pub fn address(&self, number: usize) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.ports[number]).into()
     }
 
-    /// Blocks until connections are accepted on its port of this number, where a server says
-    /// that it listens before it does.
+    /// Blocks until the port with this index accepts connections. Use it for a server that reports that it
+    /// listens before it does.
     ///
     /// # Panics
     ///
-    /// When none is accepted within a minute.
+    /// Panics if no connection is accepted within a minute.
     pub fn wait_for_port(&self, number: usize) {
         let (address, begin) = (self.address(number), Instant::now());
         while TcpStream::connect(address).is_err() {
-            assert!(begin.elapsed() < START_TIMEOUT, "nobody listens on {address}");
+            assert!(begin.elapsed() < START_TIMEOUT, "no connection to {address} within {START_TIMEOUT:?}");
             thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// The directory that the server has.
+    /// Returns the directory of the server.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// What the server has written to standard output and standard error.
+    /// Returns what the server has written to standard output and standard error.
     pub fn log(&self) -> String {
         self.running.log()
     }
 
-    /// False means that one of the ports was taken in the meantime.
+    /// Waits until the server listens. Returns false if another process took one of the ports.
     fn listens(&mut self, listening: &str) -> bool {
         let begin = Instant::now();
         while begin.elapsed() < START_TIMEOUT {
-            // Asked before the log, so that a log without the word is the last one.
+            // Before the log is read, so that the log of a server that has ended is complete.
             let exited = self.running.child.try_wait().expect("a child of our own");
             let log = self.log();
             match exited {
@@ -167,7 +166,7 @@ impl Process {
                 Some(status) => panic!("the server ended with {status}"),
             }
         }
-        panic!("the server does not say {listening:?} within {START_TIMEOUT:?}");
+        panic!("the server did not write {listening:?} within {START_TIMEOUT:?}");
     }
 }
 
@@ -193,7 +192,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Fails only for a process that has ended by itself.
+        // Fails only if the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if thread::panicking() {
@@ -202,9 +201,9 @@ impl Drop for Running {
     }
 }
 
-/// Ports that nobody listens on, all different.
+/// Returns different ports on which no process listens.
 fn free_ports(count: usize) -> io::Result<Vec<u16>> {
-    // All are held until all are known.
+    // All listeners stay open until all ports are known, so that no port is returned twice.
     let listeners = (0..count)
         .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))
         .collect::<io::Result<Vec<_>>>()?;
@@ -213,5 +212,5 @@ fn free_ports(count: usize) -> io::Result<Vec<u16>> {
 
 const ATTEMPTS: usize = 5;
 
-/// What runs on Node.js or Python takes seconds, and many of them on a busy machine.
+/// Servers on Node.js or Python take seconds to start, and many seconds on a busy machine.
 const START_TIMEOUT: Duration = Duration::from_secs(60);

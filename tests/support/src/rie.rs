@@ -43,7 +43,7 @@ pub fn start_concurrent(
         skip("this user may not mount a directory");
         return None;
     }
-    // The process of the function is up.
+    // The emulator writes this line when the process of the function runs.
     let process = Process::start(2, "LocalProcessSupervisor.Exec", |directory, ports| {
         let var = directory.join("var");
         fs::create_dir(&var).expect("a new directory");

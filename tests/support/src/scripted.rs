@@ -1,4 +1,4 @@
-//! A server that does to each request what a test says, down to the bytes.
+//! A server that replies to each request with the bytes that a test chooses.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use crate::chunked;
 
-/// What a server does with a request that it has read to its end.
+/// The reaction of a server to a request that it has read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// Writes these bytes and waits for the next request.
@@ -24,15 +24,14 @@ pub enum Reply {
     Close(Bytes),
     /// Writes these bytes and resets the connection.
     Reset(Bytes),
-    /// Writes these bytes and does nothing more until the client goes away.
+    /// Writes these bytes and waits until the client closes the connection.
     Hang(Bytes),
-    /// Writes these bytes and then, after every such pause, one of the pieces; waits for the next
-    /// request.
+    /// Writes these bytes, then each piece after a pause of this length, and waits for the next request.
     Trickle(Bytes, Duration, Vec<Bytes>),
 }
 
 impl Reply {
-    /// A whole response with Content-Length.
+    /// Creates a whole response with Content-Length.
     pub fn response(status: &str, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Self {
         let body = body.as_ref();
         let mut response = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n", body.len());
@@ -49,26 +48,26 @@ impl Reply {
 pub struct Recorded {
     /// Request line and headers, up to and without the empty line.
     pub head: String,
-    /// As much as Content-Length says, or what the chunks have in them.
+    /// The content, without the chunked coding.
     pub body: Vec<u8>,
-    /// The body as it came: chunks with their sizes, and trailers.
+    /// The body as received: chunks with their sizes, and trailers.
     pub wire: Vec<u8>,
-    /// Which connection it came on, from 0.
+    /// The number of the connection, from 0.
     pub connection: usize,
 }
 
 impl Recorded {
-    /// The path and query of the request line.
+    /// Returns the path and query of the request line.
     pub fn target(&self) -> &str {
         self.head.split(' ').nth(1).unwrap_or_default()
     }
 
-    /// A header.
+    /// Returns the value of a header field.
     pub fn header(&self, name: &str) -> Option<&str> {
         field(self.head.lines().skip(1), name)
     }
 
-    /// A field behind the last chunk.
+    /// Returns the value of a trailer field.
     pub fn trailer(&self, name: &str) -> Option<&str> {
         let trailers = chunked::split(&self.wire)?.trailers;
         field(std::str::from_utf8(trailers).ok()?.lines(), name)
@@ -82,7 +81,7 @@ fn field<'a>(mut lines: impl Iterator<Item = &'a str>, name: &str) -> Option<&'a
     })
 }
 
-/// A server of HTTP/1.1 on a free port of the loopback address. Dropping it ends it.
+/// An HTTP/1.1 server on a free port of the loopback address. Dropping it ends it.
 #[derive(Debug)]
 pub struct Scripted {
     address: SocketAddr,
@@ -93,7 +92,7 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Replies to each request as `reply` says, which is told how many came before it.
+    /// Starts a server that replies as `reply` says. `reply` gets the number of earlier requests.
     pub fn start(reply: impl Fn(usize, &Recorded) -> Reply + Send + Sync + 'static) -> Self {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         listener.set_nonblocking(true).expect("a socket of our own");
@@ -121,8 +120,7 @@ impl Scripted {
         }
     }
 
-    /// Replies to the requests with these, one after the other. One that comes after the last is
-    /// answered with status 418.
+    /// Starts a server that sends these replies in turn, and status 418 after the last.
     pub fn in_turn(replies: impl Into<Vec<Reply>>) -> Self {
         let replies = replies.into();
         Self::start(move |number, _| {
@@ -131,22 +129,22 @@ impl Scripted {
         })
     }
 
-    /// Where it is, as a URL.
+    /// Returns the URL of the server.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Where it is.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The requests that were read to their end so far.
+    /// Returns the requests that were read to their end so far.
     pub fn requests(&self) -> Vec<Recorded> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Connections that have ended so far, whoever ended them.
+    /// Returns the number of connections that have ended so far, by the client or by the server.
     pub fn closed(&self) -> usize {
         self.closed.load(Ordering::SeqCst)
     }
@@ -156,7 +154,7 @@ impl Drop for Scripted {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic of the server has been printed, and shows as a failed request.
+            // A panic of the server was printed, and made a request fail.
             let _ = thread.join();
         }
     }
@@ -178,7 +176,7 @@ async fn accept<F>(
         let (reply, requests) = (Arc::clone(&reply), Arc::clone(&requests));
         let closed = Arc::clone(&closed);
         tokio::spawn(async move {
-            // A client that goes away is none of the server's concern.
+            // An error means that the client closed the connection, which a test may do.
             let _: io::Result<()> = serve(stream, connection, |request| {
                 let number = {
                     let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -209,7 +207,7 @@ async fn serve(
             }
             Reply::Reset(bytes) => {
                 stream.write_all(&bytes).await?;
-                // What was written goes out before, on loopback.
+                // On the loopback interface the written bytes arrive before the reset.
                 return stream.set_zero_linger();
             }
             Reply::Hang(bytes) => {
@@ -228,7 +226,8 @@ async fn serve(
     Ok(())
 }
 
-/// The next request, or none where the client is gone. What is read after it stays in `read`.
+/// Returns the next request, or `None` if the client closed the connection. Bytes after the request
+/// stay in `read`.
 async fn next_request(
     stream: &mut TcpStream,
     read: &mut Vec<u8>,

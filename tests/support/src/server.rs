@@ -1,4 +1,4 @@
-//! Servers on loopback, each on a thread of its own, which counts in no ledger.
+//! Servers on the loopback address. Each runs on a thread of its own, which no ledger counts.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -23,7 +23,7 @@ use tokio_rustls::rustls::{self, ServerConfig, crypto};
 use crate::client::Endpoint;
 use crate::pattern::{self, Pattern};
 
-/// What a server speaks, to one that knows.
+/// The protocol of a server, which the client has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// HTTP/1.1.
@@ -34,17 +34,17 @@ pub enum Protocol {
     Tls,
 }
 
-/// Where a server has content of `length` bytes that says its length.
+/// Returns the path of `length` bytes of content with a declared length.
 pub fn known(length: u64) -> String {
     format!("/known/{length}")
 }
 
-/// The same with no word about the length: chunked, over HTTP/1.1.
+/// Returns the path of `length` bytes of content without a declared length: chunked in HTTP/1.1.
 pub fn unknown(length: u64) -> String {
     format!("/unknown/{length}")
 }
 
-/// The same as [`known`], except that nothing comes after the first bytes, for ever.
+/// Returns the path of content that declares `length` bytes and stalls after the first frame.
 pub fn stalled(length: u64) -> String {
     format!("/stalled/{length}")
 }
@@ -58,7 +58,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves [`Pattern`]s at the paths [`known`], [`unknown`] and [`stalled`].
+    /// Starts a server of [`Pattern`]s at the paths [`known`], [`unknown`] and [`stalled`].
     pub fn start(protocol: Protocol) -> io::Result<Self> {
         pattern::prepare();
         let tls = (protocol == Protocol::Tls).then(certify).transpose()?;
@@ -66,7 +66,7 @@ impl Server {
         Self::spawn(protocol, certificate, move |stream| {
             let acceptor = acceptor.clone();
             async move {
-                // A client that goes away in the middle is none of the server's concern.
+                // An error means that the client closed the connection, which a test may do.
                 let _: Result<(), _> = match (protocol, acceptor) {
                     (_, Some(acceptor)) => match acceptor.accept(stream).await {
                         Ok(stream) => serve_http1(stream).await,
@@ -79,18 +79,18 @@ impl Server {
         })
     }
 
-    /// Answers every request with these bytes, whatever they are, and hangs up.
-    pub fn raw(answer: impl Into<Vec<u8>>) -> io::Result<Self> {
-        let answer: Arc<[u8]> = answer.into().into();
+    /// Starts a server that responds to every request with these bytes and closes the connection.
+    pub fn raw(response: impl Into<Vec<u8>>) -> io::Result<Self> {
+        let response: Arc<[u8]> = response.into().into();
         Self::spawn(Protocol::Http1, None, move |stream| {
-            let answer = Arc::clone(&answer);
+            let response = Arc::clone(&response);
             async move {
-                let _: io::Result<()> = answer_raw(stream, &answer).await;
+                let _: io::Result<()> = respond_raw(stream, &response).await;
             }
         })
     }
 
-    /// Where the server is and what a client must know of it.
+    /// Returns what a client has to know of the server.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
@@ -116,7 +116,7 @@ impl Server {
                         () = accept(listener, serve) => {}
                     }
                 });
-                // Dropping the runtime drops the connections.
+                // The runtime is dropped here, and drops the connections.
             })?;
         let endpoint = Endpoint { protocol, address, certificate };
         Ok(Self { endpoint, stop: Some(stop), thread: Some(thread) })
@@ -127,7 +127,7 @@ impl Drop for Server {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic of the server has been printed, and shows as a failed request.
+            // A panic of the server was printed, and made a request fail.
             let _ = thread.join();
         }
     }
@@ -139,7 +139,7 @@ where
 {
     let listener = TcpListener::from_std(listener).expect("the listener is non-blocking");
     while let Ok((stream, _)) = listener.accept().await {
-        // Answers are written as a whole, and must not wait for an acknowledgement.
+        // Responses are written at once, and must not wait for an acknowledgement.
         if stream.set_nodelay(true).is_ok() {
             tokio::spawn(serve(stream));
         }
@@ -150,16 +150,16 @@ async fn serve_http1<S>(stream: S) -> hyper::Result<()>
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
 {
-    http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)).await
+    http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(respond)).await
 }
 
 async fn serve_http2(stream: TcpStream) -> hyper::Result<()> {
     http2::Builder::new(TokioExecutor::new())
-        .serve_connection(TokioIo::new(stream), service_fn(answer))
+        .serve_connection(TokioIo::new(stream), service_fn(respond))
         .await
 }
 
-async fn answer(request: Request<Incoming>) -> Result<Response<Pattern>, Infallible> {
+async fn respond(request: Request<Incoming>) -> Result<Response<Pattern>, Infallible> {
     let mut response = Response::new(Pattern::of(0));
     match body_at(request.uri().path()) {
         Some(body) => *response.body_mut() = body,
@@ -168,7 +168,7 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Pattern>, Infalli
     Ok(response)
 }
 
-/// The inverse of [`known`], [`unknown`] and [`stalled`].
+/// Returns the body at a path of [`known`], [`unknown`] or [`stalled`].
 fn body_at(path: &str) -> Option<Pattern> {
     let (kind, length) = path.strip_prefix('/')?.split_once('/')?;
     let body = Pattern::of(length.parse().ok()?);
@@ -180,18 +180,18 @@ fn body_at(path: &str) -> Option<Pattern> {
     }
 }
 
-async fn answer_raw(mut stream: TcpStream, answer: &[u8]) -> io::Result<()> {
+async fn respond_raw(mut stream: TcpStream, response: &[u8]) -> io::Result<()> {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n") {
         if stream.read_buf(&mut request).await? == 0 {
             return Ok(());
         }
     }
-    stream.write_all(answer).await?;
+    stream.write_all(response).await?;
     stream.shutdown().await
 }
 
-/// A certificate for the loopback address, and who presents it.
+/// Returns a certificate for the loopback address, and an acceptor that presents it.
 fn certify() -> io::Result<(CertificateDer<'static>, TlsAcceptor)> {
     let certified = rcgen::generate_simple_self_signed([Ipv4Addr::LOCALHOST.to_string()])
         .map_err(io::Error::other)?;

@@ -1,4 +1,4 @@
-//! Where the sources of the dependencies are, for the test vectors that lie beside them.
+//! Finds the source directories of dependencies, which contain test vectors.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The directory of the package `name`, which the package in `manifest_directory` depends on
-/// with all its features.
+/// Returns the directory of the package `name`, a dependency of the package in `manifest_directory` with
+/// all features.
 ///
 /// # Panics
 ///
-/// Where it does not, and where cargo does not run.
+/// Panics if `name` is not a dependency, or if cargo fails.
 pub fn directory(manifest_directory: &str, name: &str) -> PathBuf {
-    // Of this platform alone: sources for others need not have been fetched.
+    // For this platform only, because the sources for others may not have been fetched.
     let version = cargo(&["-vV"], manifest_directory);
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host");
     let metadata = cargo(

@@ -1,9 +1,9 @@
-//! Figures in columns, with their units.
+//! Plain text tables, and figures with units.
 
 use std::fmt;
 use std::time::Duration;
 
-/// A table in plain text: words to the left, figures to the right.
+/// A plain text table, with words aligned left and figures aligned right.
 #[derive(Debug)]
 pub struct Table {
     words: usize,
@@ -17,7 +17,7 @@ enum Row {
 }
 
 impl Table {
-    /// A table whose first `words` columns are words, with two lines of header.
+    /// Creates a table with two header lines. Its first `words` columns are words.
     pub fn new<const N: usize>(words: usize, over: [&str; N], header: [&str; N]) -> Self {
         let line = |cells: [&str; N]| Row::Cells(cells.map(str::to_owned).into());
         Self { words, rows: vec![line(over), line(header)] }
@@ -73,7 +73,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// A number of bytes in the largest unit that leaves a whole part: `6 MiB`, `1.5 KiB`.
+/// Formats a number of bytes in the largest unit of which there is at least one: `6 MiB`, `1.5 KiB`.
 pub fn bytes(count: u64) -> String {
     let (unit, name) = match count {
         0..1024 => return format!("{count} B"),
@@ -84,7 +84,7 @@ pub fn bytes(count: u64) -> String {
     format!("{} {name}", number.strip_suffix(".0").unwrap_or(&number))
 }
 
-/// A time, to three digits or more.
+/// Formats a time with three digits or more.
 pub fn time(time: Duration) -> String {
     let nanos = time.as_secs_f64() * 1e9;
     match nanos {
@@ -95,7 +95,7 @@ pub fn time(time: Duration) -> String {
     }
 }
 
-/// How many times something else a figure is: `1.05 ×`.
+/// Formats a ratio: `1.05 ×`.
 pub fn times(ratio: f64) -> String {
     match ratio {
         ..9.995 => format!("{ratio:.2} ×"),
@@ -104,7 +104,7 @@ pub fn times(ratio: f64) -> String {
     }
 }
 
-/// The middle one of several figures, or NaN if there is none.
+/// Returns the median, or NaN if there are no figures.
 pub fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
     let mut figures: Vec<f64> = figures.into_iter().collect();
     figures.sort_unstable_by(f64::total_cmp);

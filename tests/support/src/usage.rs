@@ -1,13 +1,13 @@
-//! Page faults, as the kernel counts them.
+//! Page faults as counted by the kernel.
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// Page faults of the calling thread that needed no I/O, since it began.
+/// Returns the minor page faults of the calling thread since its start.
 pub fn minor_faults() -> u64 {
     faults_of(UsageWho::RUSAGE_THREAD)
 }
 
-/// The same of all threads of this process.
+/// Returns the minor page faults of all threads of this process.
 pub fn process_minor_faults() -> u64 {
     faults_of(UsageWho::RUSAGE_SELF)
 }
