@@ -107,7 +107,7 @@ impl Mark {
             large: LARGE.load(Relaxed) - self.large,
             bytes: BYTES.load(Relaxed) - self.bytes,
             peak: PEAK.load(Relaxed).saturating_sub(self.live),
-            kept: LIVE.load(Relaxed).cast_signed() - self.live.cast_signed(),
+            kept: LIVE.load(Relaxed) as i64 - self.live as i64,
         }
     }
 }

@@ -42,19 +42,19 @@ pub fn pinned_peer(name: &str) -> Option<PathBuf> {
     found(name, [directory.join("bin")])
 }
 
-/// The example `name` of the package under test, where Cargo puts it, which builds all examples
-/// along with all tests.
+/// Returns the path of the example `name` of the package under test. Cargo builds all examples if it builds
+/// all tests.
 ///
 /// # Panics
 ///
-/// Where it is not built: a single test is built without it.
+/// Panics if the example is not built, because Cargo builds a single test without examples.
 pub fn example(name: &str) -> PathBuf {
     let test = env::current_exe().expect("the path of the test");
     let target = test.parent().and_then(Path::parent).expect("the test is below `deps`");
     let example = target.join("examples").join(name).with_extension(env::consts::EXE_EXTENSION);
     assert!(
         example.exists(),
-        "to be built before a single test: cargo build --all-features --example {name}"
+        "example {name} is not built: run cargo build --example {name} before a single test"
     );
     example
 }
@@ -135,7 +135,10 @@ impl Process {
     pub fn wait_for_port(&self, number: usize) {
         let (address, begin) = (self.address(number), Instant::now());
         while TcpStream::connect(address).is_err() {
-            assert!(begin.elapsed() < START_TIMEOUT, "no connection to {address} within {START_TIMEOUT:?}");
+            assert!(
+                begin.elapsed() < START_TIMEOUT,
+                "no connection to {address} within {START_TIMEOUT:?}"
+            );
             thread::sleep(Duration::from_millis(5));
         }
     }
