@@ -1,60 +1,64 @@
-//! What an emulator is started with.
+//! The builder of an emulator.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 
+use presized::BufferPool;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
-use super::deployed::Deployed;
-use super::invoke_api::{self, Functions};
-use super::names::is_name;
-use super::serve::serve;
-use super::{Emulator, Function, runtime_api};
-use presized::BufferPool;
+use crate::deployed::Deployed;
+use crate::invoke_api::{self, Functions};
+use crate::names::is_function_name;
+use crate::serve::serve;
+use crate::{Emulator, Function, runtime_api};
 
-/// The functions of an [`Emulator`] that is to be.
+/// Builds an [`Emulator`] with its functions.
 #[derive(Clone, Debug, Default)]
-#[must_use = "nothing is served until it is started"]
+#[must_use = "an emulator serves nothing until it is started"]
 pub struct EmulatorBuilder {
     functions: BTreeMap<String, Function>,
 }
 
 impl EmulatorBuilder {
-    /// Adds a function, in the place of one that has the same name. A name is 1 to 64 letters,
-    /// digits, `-` and `_`
+    /// Adds a function, or replaces the function of the same name.
+    ///
+    /// A name has 1 to 64 letters, digits, `-` and `_`
     /// (<https://docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html>, `FunctionName`).
     pub fn function(mut self, name: impl Into<String>, function: Function) -> Self {
         self.functions.insert(name.into(), function);
         self
     }
 
-    /// Starts to serve, on free ports of 127.0.0.1 and in the tokio runtime that this is called
-    /// from.
+    /// Starts to serve on free ports of 127.0.0.1.
+    ///
+    /// The emulator runs in tasks of the current tokio runtime.
     ///
     /// # Errors
     ///
-    /// Where a name is not that of a function
-    /// ([`InvalidInput`](io::ErrorKind::InvalidInput)), or there are no sockets to be had.
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future closes what it has opened.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if a function name is invalid, or the
+    /// error of the operating system if a socket cannot be opened.
     ///
     /// # Panics
     ///
-    /// Outside a runtime of tokio, or in one without its I/O and timer enabled.
+    /// Panics outside a tokio runtime, or in a tokio runtime without I/O or timer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the sockets that it has opened.
     pub async fn start(self) -> io::Result<Emulator> {
         let pool = BufferPool::new(IDLE_BYTES);
         let mut tasks = JoinSet::new();
         let mut functions = Functions::new();
         let mut runtime_apis = BTreeMap::new();
         for (name, options) in self.functions {
-            if !is_name(&name) {
-                let error = format!("{name:?} is not the name of a function");
+            if !is_function_name(&name) {
+                let error = format!(
+                    "{name:?} is not a function name: use 1 to 64 letters, digits, '-' and '_'"
+                );
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
             }
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -78,11 +82,11 @@ impl EmulatorBuilder {
             address,
             functions,
             runtime_apis,
-            runtime: Handle::current(),
+            tokio: Handle::current(),
             tasks: Mutex::new(tasks),
         })
     }
 }
 
-/// 16 events and 16 answers of the largest size, which are kept from one call to the next.
+/// The bytes that the pool keeps between calls: 16 events and 16 responses of the maximum length.
 const IDLE_BYTES: u64 = 192 << 20;

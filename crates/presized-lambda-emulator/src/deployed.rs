@@ -1,284 +1,256 @@
-//! A function that is being served: the calls that wait for a runtime, and the runtimes that
-//! wait for a call.
+//! A function that the emulator serves, shared by the callers, the runtime and the timer.
 //!
-//! How an event gets to a runtime is in `offer.rs`, and what becomes of it in `answering.rs`.
+//! `Deployed` holds the lock and wakes tasks. [`Dispatcher`] says what happens to an invocation.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::mem;
+mod dispatcher;
+mod ended_invocations;
+mod event_poll;
+mod function_log;
+mod queue;
+mod queued_invocation;
+mod reply;
+mod response_guard;
+mod running_invocation;
+mod running_invocations;
+mod runtime_event;
+mod slot;
+mod state;
+#[cfg(test)]
+mod tests;
+
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Notify, oneshot};
-use tokio::time::Instant;
+use bytes::Bytes;
+use http::HeaderValue;
+use presized::{BufferPool, LengthHistory, Reader};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, timeout_at};
 
-use super::failure::Failure;
-use super::invocation::{End, Invocation, Reply, RequestId, Running};
-use super::log::Tail;
-use super::offer::Offer;
-use super::process::Process;
-use super::state::{Mode, Refusal, may_fail_init, may_poll, may_restore};
-use super::{Function, Stats};
-use presized::{BufferPool, LengthHistory};
+use self::dispatcher::Dispatcher;
+use self::event_poll::EventPoll;
+use self::running_invocation::ResponseStart;
+use crate::failure::Failure;
+use crate::process::ProcessHandle;
+use crate::runtime_api::Refusal;
+use crate::{Function, Stats};
 
-/// A function and all that is under way with it.
-pub(super) struct Deployed {
-    pub(super) name: String,
-    pub(super) options: Function,
-    pub(super) pool: BufferPool,
-    /// Of events and answers that came without a length.
-    pub(super) events: LengthHistory,
-    pub(super) answers: LengthHistory,
-    /// There is a call for which there is no runtime.
-    pub(super) invoked: Notify,
-    /// There is a deadline where there was none, or a call for which there is no runtime.
-    pub(super) deadline_set: Notify,
-    /// Whether the emulator has been given a runtime for it.
-    has_runtime: AtomicBool,
-    inner: Mutex<Inner>,
+pub(crate) use self::dispatcher::Throttled;
+pub(crate) use self::queued_invocation::{QueuedInvocation, RequestId};
+pub(crate) use self::reply::{InvocationEnd, Reply};
+pub(crate) use self::response_guard::ResponseGuard;
+pub(crate) use self::runtime_event::RuntimeEvent;
+
+/// A function that the emulator serves.
+pub(crate) struct Deployed {
+    name: String,
+    options: Function,
+    pool: BufferPool,
+    event_lengths: LengthHistory,
+    response_lengths: LengthHistory,
+    /// Whether `attach` or `spawn` has given the function a runtime.
+    claimed: AtomicBool,
+    /// Signals that an invocation waits and no runtime polls.
+    runtime_needed: Notify,
+    /// Signals that the next deadline may be earlier than the one `expire` waits for.
+    deadline_changed: Notify,
+    dispatcher: Mutex<Dispatcher>,
 }
-
-#[derive(Default)]
-pub(super) struct Inner {
-    pub(super) closed: bool,
-    pub(super) queue: VecDeque<Invocation>,
-    /// Runtimes that have asked for an event.
-    pub(super) slots: VecDeque<oneshot::Sender<Offer>>,
-    /// Events that are on their way to a slot.
-    pub(super) offered: usize,
-    /// When a runtime last asked for an event, or was done with one.
-    pub(super) last_seen: Option<Instant>,
-    pub(super) running: HashMap<RequestId, Running>,
-    /// Of those that run.
-    pub(super) deadlines: BTreeSet<(Instant, RequestId)>,
-    /// What is remembered of those that ended, the latest last.
-    pub(super) ended: VecDeque<(RequestId, Past)>,
-    /// Whether the runtime has asked for an event since it was started.
-    pub(super) initialised: bool,
-    /// How its start failed.
-    pub(super) init_failure: Option<Failure>,
-    pub(super) process: Option<Process>,
-    /// What was logged between invocations: the next one shows it.
-    pub(super) idle_log: Tail,
-    throttle: u32,
-    pub(super) stats: Stats,
-}
-
-/// What became of an invocation, for the runtime that answers it once more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Past {
-    Answered,
-    TimedOut,
-}
-
-/// A call is too many.
-#[derive(Debug)]
-pub(super) struct Throttled;
 
 impl Deployed {
-    pub(super) fn new(name: String, options: Function, pool: BufferPool) -> Self {
+    pub(crate) fn new(name: String, options: Function, pool: BufferPool) -> Self {
         Self {
+            dispatcher: Mutex::new(Dispatcher::new(name.clone(), options.clone())),
             name,
             options,
             pool,
-            events: LengthHistory::new(),
-            answers: LengthHistory::new(),
-            invoked: Notify::new(),
-            deadline_set: Notify::new(),
-            has_runtime: AtomicBool::new(false),
-            inner: Mutex::default(),
+            event_lengths: LengthHistory::new(),
+            response_lengths: LengthHistory::new(),
+            claimed: AtomicBool::new(false),
+            runtime_needed: Notify::new(),
+            deadline_changed: Notify::new(),
         }
     }
 
-    /// Whether whoever asks is the first to run it.
-    pub(super) fn claim(&self) -> bool {
-        !self.has_runtime.swap(true, Relaxed)
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
-    /// Takes that back.
-    pub(super) fn release(&self) {
-        self.has_runtime.store(false, Relaxed);
+    pub(crate) fn options(&self) -> &Function {
+        &self.options
     }
 
-    /// Whether one more call is taken.
-    pub(super) fn admit(&self) -> Result<(), Throttled> {
-        let mut inner = self.lock();
-        let full = inner.queue.len() + inner.running.len() >= CONCURRENT_CALLS;
-        if inner.throttle == 0 && !full {
-            return Ok(());
-        }
-        inner.throttle = inner.throttle.saturating_sub(1);
-        inner.stats.throttled += 1;
-        Err(Throttled)
+    /// Returns a reader of the events that callers send.
+    pub(crate) fn event_reader(&self, limit: u64) -> Reader {
+        self.reader(limit).history(&self.event_lengths)
     }
 
-    /// Refuses the next calls.
-    pub(super) fn throttle(&self, calls: u32) {
-        self.lock().throttle = calls;
+    /// Returns a reader of the responses and error reports that runtimes send.
+    pub(crate) fn response_reader(&self, limit: u64) -> Reader {
+        self.reader(limit).history(&self.response_lengths)
     }
 
-    pub(super) fn stats(&self) -> Stats {
-        self.lock().stats
+    /// Returns a reader that uses the buffer pool of the emulator.
+    pub(crate) fn reader(&self, limit: u64) -> Reader {
+        Reader::new(limit).pool(&self.pool)
     }
 
-    /// Queues a call.
-    pub(super) fn invoke(self: &Arc<Self>, invocation: Invocation) {
-        let mut inner = self.lock();
-        if inner.closed {
-            return;
-        }
-        inner.stats.invoked += 1;
-        match &inner.init_failure {
-            // A process is started again for the next event, and nothing else is.
-            Some(failure) if inner.process.is_none() => {
-                let failure = failure.clone();
-                inner.fail_queued(invocation, End::Failed(failure));
-            }
-            _ => {
-                inner.queue.push_back(invocation);
-                self.dispatch(&mut inner);
-            }
-        }
+    /// Reserves the function for one runtime. Returns false if it is reserved already.
+    pub(crate) fn claim(&self) -> bool {
+        !self.claimed.swap(true, Relaxed)
     }
 
-    /// Ends the calls for which there has been no runtime for too long, and tells when the next is
-    /// due. One that is under way, or waits for a runtime that is, goes on, and so does what was
-    /// invoked as an event.
-    pub(super) fn give_up(&self, inner: &mut Inner, now: Instant) -> Option<Instant> {
-        let patience = self.options.init_timeout;
-        while !inner.has_runtime() {
-            let waits = |invocation: &Invocation| !matches!(invocation.reply, Reply::Nobody);
-            let first = inner.queue.iter().position(waits)?;
-            let since = inner.last_seen.max(Some(inner.queue[first].queued))?;
-            let due = since.checked_add(patience)?;
-            if due > now {
-                return Some(due);
-            }
-            let invocation = inner.queue.remove(first)?;
-            tracing::warn!(function = self.name, "nothing is attached to the function, or runs it");
-            let failure = Failure::timed_out(&invocation.id, patience);
-            inner.fail_queued(invocation, End::TimedOut(failure));
-        }
-        None
+    /// Undoes [`claim`](Self::claim).
+    pub(crate) fn release(&self) {
+        self.claimed.store(false, Relaxed);
     }
 
-    /// A runtime asks for an event.
-    pub(super) fn poll(self: &Arc<Self>) -> Result<oneshot::Receiver<Offer>, Refusal> {
-        let mode = self.options.mode();
-        let mut inner = self.lock();
-        may_poll(mode, inner.running.len())?;
-        inner.initialised = true;
-        inner.init_failure = None;
-        inner.last_seen = Some(Instant::now());
-        // It has left behind what it has answered.
-        inner.ended.retain(|(_, past)| *past == Past::TimedOut);
-        inner.slots.retain(|slot| !slot.is_closed());
-        let (slot, offer) = oneshot::channel();
-        if !inner.closed {
-            inner.slots.push_back(slot);
-            self.dispatch(&mut inner);
-        }
-        Ok(offer)
+    pub(crate) fn stats(&self) -> Stats {
+        self.lock().stats()
     }
 
-    /// A runtime asks to be restored. There is no snapshot, so that it is at once.
-    pub(super) fn restore(&self) -> Result<(), Refusal> {
-        may_restore(self.lock().initialised)
+    /// Refuses the next `calls` calls.
+    pub(crate) fn throttle(&self, calls: u32) {
+        self.lock().throttle(calls);
     }
 
-    /// A runtime has failed to start: so do the calls that wait for it.
-    pub(super) fn init_failed(&self, failure: Failure) -> Result<(), Refusal> {
-        let mut inner = self.lock();
-        may_fail_init(inner.initialised)?;
-        inner.fail_queue(|_| failure.clone());
-        inner.init_failure = Some(failure);
-        Ok(())
+    /// Counts a refused request of a runtime.
+    pub(crate) fn count_rejected(&self) {
+        self.lock().count_rejected();
     }
 
-    /// Lets go of all that waits, since nothing will come any more.
-    pub(super) fn close(&self) {
-        let mut inner = self.lock();
-        inner.closed = true;
-        // Dropped without the lock, which an offer takes.
-        let gone = (
-            mem::take(&mut inner.queue),
-            mem::take(&mut inner.slots),
-            mem::take(&mut inner.running),
-        );
-        drop(inner);
-        drop(gone);
+    /// Checks whether the function takes one more call.
+    pub(crate) fn admit(&self) -> Result<(), Throttled> {
+        self.lock().admit()
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nothing panics while it is held.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn invoke(&self, invocation: QueuedInvocation) {
+        self.update(|dispatcher| dispatcher.invoke(invocation));
     }
 
-    /// Gives calls to slots, as long as there are both.
-    pub(super) fn dispatch(self: &Arc<Self>, inner: &mut Inner) {
-        self.offer(inner);
-        if !inner.queue.is_empty() && !inner.has_runtime() {
-            self.invoked.notify_one();
-            self.deadline_set.notify_one();
-        }
+    /// Takes a request of a runtime for the next event.
+    pub(crate) fn poll(self: &Arc<Self>) -> Result<EventPoll, Refusal> {
+        let invocation = self.update(|dispatcher| dispatcher.poll(Instant::now()))?;
+        Ok(EventPoll::new(Arc::clone(self), invocation))
     }
 
-    fn offer(self: &Arc<Self>, inner: &mut Inner) {
-        let classic = self.options.mode() == Mode::Classic;
-        while !(classic && inner.offered + inner.running.len() > 0) {
-            let Some(invocation) = inner.queue.pop_front() else { return };
-            let Some(slot) = inner.slots.pop_front() else {
-                inner.queue.push_front(invocation);
-                return;
-            };
-            inner.offered += 1;
-            let offer = Offer::new(self, invocation);
-            if let Err(mut offer) = slot.send(offer) {
-                // The connection was closed. Taken out, so that it is not put back twice.
-                inner.offered -= 1;
-                if let Some(invocation) = offer.withdraw() {
-                    inner.queue.push_front(invocation);
-                }
+    /// Lets a runtime restore itself. It succeeds at once, because there is no snapshot.
+    pub(crate) fn restore(&self) -> Result<(), Refusal> {
+        self.lock().restore()
+    }
+
+    /// Records that a runtime failed to start, and fails the queued invocations.
+    pub(crate) fn init_failed(&self, failure: Failure) -> Result<(), Refusal> {
+        self.lock().init_failed(failure)
+    }
+
+    /// Drops all invocations, because the emulator is being dropped.
+    pub(crate) fn close(&self) {
+        self.lock().close();
+    }
+
+    /// Ends overdue invocations until it is dropped.
+    pub(crate) async fn expire(self: Arc<Self>) {
+        loop {
+            let next = self.end_overdue(Instant::now());
+            let changed = self.deadline_changed.notified();
+            match next {
+                Some(next) => drop(timeout_at(next, changed).await),
+                None => changed.await,
             }
         }
+    }
+
+    pub(crate) fn process_started(&self, process: ProcessHandle) {
+        self.lock().process_started(process);
+    }
+
+    /// Fails the invocations of a process that has ended or could not be started.
+    pub(crate) fn process_ended(&self, status: &str) {
+        self.update(|dispatcher| dispatcher.process_ended(status, Instant::now()));
+    }
+
+    /// Waits until an invocation is queued.
+    pub(crate) async fn runtime_needed(&self) {
+        while !self.lock().has_queued() {
+            self.runtime_needed.notified().await;
+        }
+    }
+
+    /// Logs what the process has written.
+    pub(crate) fn log(&self, output: &[u8]) {
+        self.lock().log(output);
+    }
+
+    /// Waits until everything that the process has written so far is in the log.
+    pub(crate) async fn flush_log(&self) {
+        let process = self.lock().process().cloned();
+        if let Some(process) = process {
+            process.flush().await;
+        }
+    }
+
+    /// Starts an invocation for a runtime. Returns `None` if the emulator is closed.
+    fn start(&self, invocation: QueuedInvocation) -> Option<RuntimeEvent> {
+        let mut dispatcher = self.lock();
+        // All invocations have the same timeout, so that a later one is never due earlier.
+        if dispatcher.next_deadline().is_none() {
+            self.deadline_changed.notify_one();
+        }
+        dispatcher.start(invocation, Instant::now())
+    }
+
+    /// Queues an invocation again whose runtime has disconnected before it was started.
+    fn take_back(&self, invocation: QueuedInvocation) {
+        self.update(|dispatcher| dispatcher.take_back(invocation));
+    }
+
+    fn start_response(
+        &self,
+        id: &str,
+        invocation_id: Option<&HeaderValue>,
+    ) -> Result<ResponseStart, Refusal> {
+        self.lock().start_response(id, invocation_id)
+    }
+
+    /// Returns where the chunks of the response go, or `None` if the invocation has ended.
+    fn start_stream(&self, id: &RequestId) -> Option<mpsc::Sender<Bytes>> {
+        self.lock().start_stream(id)
+    }
+
+    /// Returns whether the log of a running invocation is wanted.
+    fn wants_log(&self, id: &RequestId) -> bool {
+        self.lock().wants_log(id)
+    }
+
+    /// Ends a running invocation. Returns false if it has ended already.
+    fn end(&self, id: &RequestId, end: InvocationEnd) -> bool {
+        self.update(|dispatcher| dispatcher.end(id, end, Instant::now()))
+    }
+
+    /// Ends the invocations that are overdue, and returns when the next one is due.
+    fn end_overdue(&self, now: Instant) -> Option<Instant> {
+        let mut dispatcher = self.lock();
+        let next = dispatcher.end_overdue(now);
+        if dispatcher.needs_runtime() {
+            self.runtime_needed.notify_one();
+        }
+        next
+    }
+
+    /// Changes the dispatcher, and wakes the tasks that serve an invocation without a runtime.
+    fn update<R>(&self, change: impl FnOnce(&mut Dispatcher) -> R) -> R {
+        let mut dispatcher = self.lock();
+        let result = change(&mut dispatcher);
+        if dispatcher.needs_runtime() {
+            self.runtime_needed.notify_one();
+            self.deadline_changed.notify_one();
+        }
+        result
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Dispatcher> {
+        // No code panics while it holds the lock.
+        self.dispatcher.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-impl Inner {
-    /// Whether a runtime is at work, or waits for that.
-    fn has_runtime(&self) -> bool {
-        !self.running.is_empty()
-            || self.offered > 0
-            || self.slots.iter().any(|slot| !slot.is_closed())
-    }
-
-    pub(super) fn fail_queue(&mut self, failure: impl Fn(&str) -> Failure) {
-        for invocation in mem::take(&mut self.queue) {
-            let failure = failure(&invocation.id);
-            self.fail_queued(invocation, End::Failed(failure));
-        }
-    }
-
-    fn fail_queued(&mut self, mut invocation: Invocation, end: End) {
-        self.count(&end);
-        if let Some(log) = &mut invocation.log {
-            mem::take(&mut self.idle_log).move_to(log);
-        }
-        invocation.reply.send(end, invocation.log);
-    }
-
-    pub(super) fn count(&mut self, end: &End) {
-        let counter = match end {
-            End::Answered { .. } | End::Streamed => &mut self.stats.responses,
-            End::Failed(_) => &mut self.stats.errors,
-            End::TimedOut(_) => &mut self.stats.timeouts,
-        };
-        *counter += 1;
-    }
-}
-
-/// As many as Lambda executes at a time in an account by default
-/// (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
-const CONCURRENT_CALLS: usize = 1000;
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,4 @@
-//! A function error, as a caller gets to see it.
+//! The error of a function, as its caller gets it.
 
 use std::time::Duration;
 
@@ -6,20 +6,22 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
+use presized_lambda_runtime::wire::{FUNCTION_ERROR_BODY, FUNCTION_ERROR_TYPE};
 use serde::Deserialize;
 use serde_json::json;
 
-/// How a function failed.
+/// A function error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Failure {
-    pub(super) error_type: String,
-    /// What the caller gets for an answer.
-    pub(super) payload: Bytes,
+pub(crate) struct Failure {
+    pub(crate) error_type: String,
+    /// The error report, which is the payload of the response.
+    pub(crate) payload: Bytes,
 }
 
 impl Failure {
-    /// What the runtime has posted: handed on as it is.
-    pub(super) fn reported(error_type: Option<&HeaderValue>, payload: Bytes) -> Self {
+    /// Takes the error report of a runtime as it is. The type is from the header, or else from
+    /// the report.
+    pub(crate) fn reported(error_type: Option<&HeaderValue>, payload: Bytes) -> Self {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Report {
@@ -31,11 +33,11 @@ impl Failure {
         Self { error_type: error_type.unwrap_or_else(|| UNKNOWN.to_owned()), payload }
     }
 
-    /// What the trailers of a streamed answer say, if they say that it failed. The body is
-    /// base64, as the clients of AWS write it, or else taken as it is.
-    pub(super) fn in_trailers(trailers: &HeaderMap) -> Option<Self> {
-        let error_type = trailers.get(ERROR_TYPE)?;
-        let payload = trailers.get(ERROR_BODY).map_or_else(Bytes::new, |body| {
+    /// Reads the error from the trailers of a streamed response, if they report one. The report
+    /// is base64, as AWS's clients write it. Other bytes are taken as they are.
+    pub(crate) fn in_trailers(trailers: &HeaderMap) -> Option<Self> {
+        let error_type = trailers.get(FUNCTION_ERROR_TYPE)?;
+        let payload = trailers.get(FUNCTION_ERROR_BODY).map_or_else(Bytes::new, |body| {
             STANDARD
                 .decode(body)
                 .map_or_else(|_| Bytes::copy_from_slice(body.as_bytes()), Bytes::from)
@@ -43,31 +45,31 @@ impl Failure {
         Some(Self::reported(Some(error_type), payload))
     }
 
-    pub(super) fn timed_out(request_id: &str, after: Duration) -> Self {
+    pub(crate) fn timed_out(request_id: &str, after: Duration) -> Self {
         let seconds = after.as_secs_f64();
         let message =
             format!("RequestId: {request_id} Error: Task timed out after {seconds:.2} seconds");
         Self::of_lambda("Sandbox.Timedout", &message)
     }
 
-    /// The process is gone.
-    pub(super) fn exited(request_id: &str, how: &str) -> Self {
-        let message = format!("RequestId: {request_id} Error: Runtime exited with error: {how}");
+    /// Returns the error for a process that has ended with `status`.
+    pub(crate) fn exited(request_id: &str, status: &str) -> Self {
+        let message = format!("RequestId: {request_id} Error: Runtime exited with error: {status}");
         Self::of_lambda("Runtime.ExitError", &message)
     }
 
-    pub(super) fn too_large(limit: u64) -> Self {
+    pub(crate) fn too_large(limit: u64) -> Self {
         let message =
             format!("Response payload size exceeded maximum allowed payload size ({limit} bytes).");
         Self::of_lambda("Function.ResponseSizeTooLarge", &message)
     }
 
-    /// The connection was cut before the end of the answer.
-    pub(super) fn truncated() -> Self {
-        Self::of_lambda("Runtime.TruncatedResponse", "Response was cut before its end")
+    /// Returns the error for a response whose connection ended too early.
+    pub(crate) fn truncated() -> Self {
+        Self::of_lambda("Runtime.TruncatedResponse", "Response ended before it was complete")
     }
 
-    pub(super) fn invalid_response_mode() -> Self {
+    pub(crate) fn invalid_response_mode() -> Self {
         Self::of_lambda("Runtime.InvalidResponseModeHeader", "Invalid function response mode")
     }
 
@@ -77,11 +79,6 @@ impl Failure {
     }
 }
 
-/// In the head of `/error`, and in the trailers of a streamed answer.
-pub(super) const ERROR_TYPE: &str = "lambda-runtime-function-error-type";
-
-const ERROR_BODY: &str = "lambda-runtime-function-error-body";
-
 const UNKNOWN: &str = "Runtime.Unknown";
 
 #[cfg(test)]
@@ -89,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_type_is_that_of_the_header_or_else_of_the_report() {
+    fn error_type_is_read_from_the_header_or_else_from_the_report() {
         for (header, body, expected) in [
             (Some("Function.A"), r#"{"errorType":"B"}"#, "Function.A"),
             (None, r#"{"errorType":"B","errorMessage":"m"}"#, "B"),
@@ -107,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn trailers_without_a_type_are_no_failure() {
+    fn trailers_without_an_error_type_report_no_error() {
         let trailers = |pairs: &[(&'static str, &'static str)]| {
             let pairs = pairs
                 .iter()
@@ -127,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lambda_says_is_json_with_type_and_message() {
+    fn errors_of_lambda_are_json_with_type_and_message() {
         for (failure, expected) in [
             (
                 Failure::too_large(6_291_556),

@@ -1,10 +1,10 @@
-//! How a function is set up.
+//! The configuration of a function.
 
 use std::time::Duration;
 
-use super::state::Mode;
+use crate::runtime_mode::RuntimeMode;
 
-/// A function to emulate, apart from what it does.
+/// The configuration of a function, without its code.
 ///
 /// # Examples
 ///
@@ -15,16 +15,16 @@ use super::state::Mode;
 /// let function = Function::new().timeout(Duration::from_secs(30)).concurrency(16);
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "a function does nothing before an emulator is started with it"]
+#[must_use = "a function does nothing until an emulator is started with it"]
 pub struct Function {
-    pub(super) timeout: Duration,
-    pub(super) init_timeout: Duration,
-    pub(super) concurrency: Option<usize>,
-    pub(super) memory_mb: u32,
+    pub(crate) timeout: Duration,
+    pub(crate) init_timeout: Duration,
+    pub(crate) concurrency: Option<usize>,
+    pub(crate) memory_mb: u32,
 }
 
 impl Function {
-    /// A function with the settings that Lambda gives one by default.
+    /// Returns a function with Lambda's default settings.
     pub fn new() -> Self {
         Self {
             timeout: Duration::from_secs(3),
@@ -34,41 +34,45 @@ impl Function {
         }
     }
 
-    /// The time that one event may take, from when a runtime gets it. The default is 3 seconds.
+    /// Sets the timeout of an invocation. It starts when a runtime receives the event. The default
+    /// is 3 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How long a call waits for a runtime where there is none, because nothing was attached or
-    /// spawned, or has ended. The default is 10 seconds. Then the call fails as one that took too
-    /// long, with `Sandbox.Timedout`, and the log says why. Where there is a runtime and it is
-    /// busy, a call waits as long as that takes.
+    /// Sets how long a call waits while the function has no runtime. The default is 10 seconds.
+    ///
+    /// A function has no runtime before [`attach`](crate::Emulator::attach) or
+    /// [`spawn`](crate::Emulator::spawn), or after its runtime has ended. After the timeout, the
+    /// call fails with the error type `Sandbox.Timedout`, and the emulator logs the reason. A call
+    /// that waits for a busy runtime has no such timeout.
     pub fn init_timeout(mut self, timeout: Duration) -> Self {
         self.init_timeout = timeout;
         self
     }
 
-    /// Gives a runtime as many events at a time as it asks for, as Lambda Managed Instances do,
-    /// and tells it to ask for `n`; 0 counts as 1.
+    /// Sets how many events a runtime handles at a time, as Lambda Managed Instances do. 0 counts
+    /// as 1.
     ///
-    /// The default is the classic Runtime API: one event after the other.
+    /// The runtime is told to handle `n` events at a time, and gets an event for each poll. By
+    /// default it gets one event after the other, as in the classic Runtime API.
     pub fn concurrency(mut self, n: usize) -> Self {
         self.concurrency = Some(n.max(1));
         self
     }
 
-    /// The memory that the function is told it has, in MB. The default is 128. Nothing enforces
-    /// it.
+    /// Sets the memory size in MB that the function is told. The default is 128. The emulator does
+    /// not enforce it.
     pub fn memory_size(mut self, megabytes: u32) -> Self {
         self.memory_mb = megabytes;
         self
     }
 
-    pub(super) fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> RuntimeMode {
         match self.concurrency {
-            None => Mode::Classic,
-            Some(_) => Mode::Concurrent,
+            None => RuntimeMode::Classic,
+            Some(_) => RuntimeMode::Concurrent,
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Names that are given out once.
+//! The ids of invocations and traces.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A version 4 UUID (RFC 9562 §5.4), which is what Lambda calls a request by.
-pub(super) fn uuid() -> String {
+/// Returns a new UUID of version 4 (RFC 9562 §5.4), which is Lambda's form of a request id.
+pub(crate) fn uuid() -> String {
     let random = fastrand::u128(..);
     format!(
         "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
@@ -15,9 +15,9 @@ pub(super) fn uuid() -> String {
     )
 }
 
-/// The trace of a call that came with none, not to be sampled
+/// Returns the trace header of a call that has none. It asks for no sampling
 /// (<https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader>).
-pub(super) fn trace() -> String {
+pub(crate) fn trace() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     format!(
         "Root=1-{:08x}-{:024x};Parent={:016x};Sampled=0",
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_a_uuid_of_version_4_and_never_the_same() {
+    fn each_id_is_a_new_uuid_of_version_4() {
         let id = uuid();
         let lengths: Vec<usize> = id.split('-').map(str::len).collect();
         assert_eq!(lengths, [8, 4, 4, 4, 12], "{id}");
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_has_a_root_of_time_and_chance() {
+    fn root_of_a_trace_is_a_time_and_a_random_number() {
         let trace = trace();
         let root = trace.strip_prefix("Root=1-").and_then(|rest| rest.split(';').next());
         let lengths: Vec<usize> = root.expect("a root").split('-').map(str::len).collect();

@@ -1,39 +1,49 @@
-//! The Invoke API
+//! The Invoke API of all functions
 //! (<https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html>,
-//! <https://docs.aws.amazon.com/lambda/latest/api/API_InvokeWithResponseStream.html>). Signatures
-//! are not looked at.
+//! <https://docs.aws.amazon.com/lambda/latest/api/API_InvokeWithResponseStream.html>). It does not
+//! verify signatures.
+
+mod call_type;
+mod event_stream;
+mod headers;
+mod route;
+mod service_error;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode, request};
 use hyper::body::Incoming;
+use presized::CollectError;
+use presized_lambda_invoke::wire::{
+    EVENT_STREAM, EXECUTED_VERSION, FUNCTION_ERROR, LOG_RESULT, Operation, REQUEST_ID,
+};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::body::{Body, JSON, empty};
-use super::call::{Call, InvocationType};
-use super::deployed::Deployed;
-use super::events::Events;
-use super::failure::Failure;
-use super::ids;
-use super::invocation::{Ending, Invocation, Outcome, Reply, RequestId};
-use super::log::Tail;
-use super::names::{self, Operation, Target};
-use super::reading::{collect, discard};
-use super::service_error::ServiceError;
-use presized::CollectError;
+use self::call_type::CallType;
+use self::headers::InvokeHeaders;
+use self::route::{InvokeRoute, RouteError};
+use self::service_error::ServiceError;
+use crate::deployed::{Deployed, QueuedInvocation, Reply, RequestId};
+use crate::failure::Failure;
+use crate::outcome::{InvocationOutcome, StreamEnd};
+use crate::request_body::discard;
+use crate::response_body::{JSON, ResponseBody, empty_response};
+use crate::{ids, names};
 
-/// The functions of an emulator by their names.
-pub(super) type Functions = BTreeMap<String, Arc<Deployed>>;
+pub(crate) use self::event_stream::EventStream;
 
-/// Answers one request of a client.
-pub(super) async fn respond(
+/// The functions of an emulator by name.
+pub(crate) type Functions = BTreeMap<String, Arc<Deployed>>;
+
+/// Responds to one request of a client.
+pub(crate) async fn respond(
     functions: Arc<Functions>,
     request: Request<Incoming>,
-) -> Response<Body> {
+) -> Response<ResponseBody> {
     let id = ids::uuid();
     let (head, mut body) = request.into_parts();
     let mut response = match invoke(&functions, &id, &head, &mut body).await {
@@ -54,79 +64,79 @@ async fn invoke(
     id: &str,
     head: &request::Parts,
     body: &mut Incoming,
-) -> Result<Response<Body>, ServiceError> {
+) -> Result<Response<ResponseBody>, ServiceError> {
     if head.method != Method::POST {
-        return Err(ServiceError::UnknownOperation);
+        return Err(ServiceError::Route(RouteError::UnknownOperation));
     }
-    let target = names::target(head.uri.path(), head.uri.query()).map_err(ServiceError::Name)?;
-    let arn = names::arn(&target.name, target.qualifier.as_deref());
-    let Some(function) = functions.get(&target.name) else {
+    let route =
+        InvokeRoute::parse(head.uri.path(), head.uri.query()).map_err(ServiceError::Route)?;
+    let arn = names::arn(&route.function, route.qualifier.as_deref());
+    let Some(function) = functions.get(&route.function) else {
         return Err(ServiceError::FunctionNotFound { arn });
     };
-    let call = Call::read(&head.headers, target.operation)?;
-    let event = read_event(function, call.invocation_type, body).await?;
-    if call.invocation_type == InvocationType::DryRun {
-        return Ok(empty(StatusCode::NO_CONTENT));
+    let headers = InvokeHeaders::read(&head.headers, route.operation)?;
+    let event = read_event(function, headers.call_type, body).await?;
+    if headers.call_type == CallType::DryRun {
+        return Ok(empty_response(StatusCode::NO_CONTENT));
     }
     function.admit().map_err(|_| ServiceError::Throttled)?;
 
     let id = RequestId::from(id);
     let (caller, outcome) = oneshot::channel();
-    let is_event = call.invocation_type == InvocationType::Event;
-    function.invoke(Invocation {
+    let is_event = headers.call_type == CallType::Event;
+    function.invoke(QueuedInvocation {
         id: Arc::clone(&id),
-        version: target.version().to_owned(),
-        queued: Instant::now(),
+        version: route.version().to_owned(),
+        queued_at: Instant::now(),
         event,
-        log: call.tail_log.then(Tail::default),
-        headers: call.context(&id, &arn),
-        takes_stream: target.operation == Operation::InvokeStreaming,
-        reply: if is_event { Reply::Nobody } else { Reply::Caller(caller) },
+        wants_log: headers.wants_log,
+        headers: headers.into_event_headers(&id, &arn),
+        takes_stream: route.operation == Operation::InvokeWithResponseStream,
+        reply: if is_event { Reply::Discarded } else { Reply::Caller(caller) },
     });
     if is_event {
-        return Ok(empty(StatusCode::ACCEPTED));
+        return Ok(empty_response(StatusCode::ACCEPTED));
     }
     let outcome = outcome.await.map_err(|_| ServiceError::Closed)?;
-    Ok(answer(&target, outcome))
+    Ok(response(&route, outcome))
 }
 
 async fn read_event(
     function: &Deployed,
-    invocation_type: InvocationType,
+    call_type: CallType,
     body: &mut Incoming,
 ) -> Result<Bytes, ServiceError> {
-    let limit = invocation_type.payload_max();
-    let read = collect(function, &function.events, body, limit).await;
-    read.map(|read| read.content).map_err(|error| match error {
+    let limit = call_type.event_max();
+    function.event_reader(limit).collect(body).await.map_err(|error| match error {
         CollectError::DeclaredTooLarge { declared: received, .. }
-        | CollectError::TooLarge { received, .. } => ServiceError::PayloadTooLarge {
-            received,
-            limit,
-            invocation_type: invocation_type.as_str(),
-        },
+        | CollectError::TooLarge { received, .. } => {
+            ServiceError::PayloadTooLarge { received, limit, call_type }
+        }
         _ => ServiceError::PayloadTruncated,
     })
 }
 
-fn answer(target: &Target, outcome: Outcome) -> Response<Body> {
-    let mut response = match target.operation {
+fn response(route: &InvokeRoute, outcome: InvocationOutcome) -> Response<ResponseBody> {
+    let mut response = match route.operation {
         Operation::Invoke => buffered(outcome),
-        Operation::InvokeStreaming => streamed(outcome),
+        Operation::InvokeWithResponseStream => streamed(outcome),
     };
-    if let Ok(version) = HeaderValue::from_str(target.version()) {
+    if let Ok(version) = HeaderValue::from_str(route.version()) {
         response.headers_mut().insert(EXECUTED_VERSION, version);
     }
     response
 }
 
-fn buffered(outcome: Outcome) -> Response<Body> {
+fn buffered(outcome: InvocationOutcome) -> Response<ResponseBody> {
     let (content_type, payload, log, failed) = match outcome {
-        Outcome::Answer { content_type, payload, log } => (content_type, payload, log, false),
-        Outcome::Failed { failure, log } => (None, failure.payload, log, true),
-        // It is given to those alone who take it.
-        Outcome::Stream(_) => (None, Failure::truncated().payload, None, true),
+        InvocationOutcome::Response { content_type, payload, log } => {
+            (content_type, payload, log, false)
+        }
+        InvocationOutcome::Failed { failure, log } => (None, failure.payload, log, true),
+        // Only a caller with `takes_stream` gets a stream.
+        InvocationOutcome::Stream(_) => (None, Failure::truncated().payload, None, true),
     };
-    let mut response = Response::new(Body::sized(payload));
+    let mut response = Response::new(ResponseBody::sized(payload));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, content_type.unwrap_or(JSON));
     if failed {
@@ -138,25 +148,17 @@ fn buffered(outcome: Outcome) -> Response<Body> {
     response
 }
 
-fn streamed(outcome: Outcome) -> Response<Body> {
+fn streamed(outcome: InvocationOutcome) -> Response<ResponseBody> {
     let events = match outcome {
-        Outcome::Answer { payload, log, .. } => Events::of(payload, Ending { failure: None, log }),
-        Outcome::Failed { failure, log } => {
-            Events::of(Bytes::new(), Ending { failure: Some(failure), log })
+        InvocationOutcome::Response { payload, log, .. } => {
+            EventStream::whole(payload, StreamEnd { failure: None, log })
         }
-        Outcome::Stream(stream) => Events::streamed(stream),
+        InvocationOutcome::Failed { failure, log } => {
+            EventStream::whole(Bytes::new(), StreamEnd { failure: Some(failure), log })
+        }
+        InvocationOutcome::Stream(response) => EventStream::streamed(response),
     };
-    let mut response = Response::new(Body::Events(Box::new(events)));
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/vnd.amazon.eventstream"));
+    let mut response = Response::new(ResponseBody::EventStream(Box::new(events)));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
     response
 }
-
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-amzn-requestid");
-
-const FUNCTION_ERROR: HeaderName = HeaderName::from_static("x-amz-function-error");
-
-const LOG_RESULT: HeaderName = HeaderName::from_static("x-amz-log-result");
-
-const EXECUTED_VERSION: HeaderName = HeaderName::from_static("x-amz-executed-version");

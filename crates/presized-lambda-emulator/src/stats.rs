@@ -1,25 +1,27 @@
-//! What an emulator has seen.
+//! The counters of a function.
 
-/// What became of the calls to one function, counted since the start of the emulator.
+/// Counts the calls to one function, and what became of them.
 ///
-/// When nothing is under way, `invoked` is the sum of `responses`, `errors` and `timeouts`.
+/// When no invocation is queued or running, `invoked` is the sum of `responses`, `errors` and
+/// `timeouts`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Calls that were taken on, to be answered or as an event. Dry runs are none.
+    /// The number of accepted calls. Dry runs do not count.
     pub invoked: u64,
-    /// Events that were handed to a runtime. An assertion that a function was executed once
-    /// asks for 1 here.
+    /// The number of events that a runtime has received. To assert that a function ran exactly
+    /// once, compare this with 1.
     pub started: u64,
-    /// Answers that were taken whole, streamed ones included.
+    /// The number of complete responses, buffered and streamed.
     pub responses: u64,
-    /// Calls that ended in a function error: one that the runtime reported, an answer that was
-    /// too large or broke off, or a process that ended.
+    /// The number of function errors: a reported error, a response that was too large or
+    /// incomplete, or a process that ended.
     pub errors: u64,
-    /// Calls that the function, or its start, took too long for.
+    /// The number of calls that exceeded the timeout, or found no runtime in time.
     pub timeouts: u64,
-    /// Calls that were refused with status 429, and are not among `invoked`.
+    /// The number of calls that were refused with status 429. They are not counted in `invoked`.
     pub throttled: u64,
-    /// Requests of a runtime that were refused: with status 400, 403, 404, 410 or 413.
+    /// The number of requests of a runtime that were refused: with status 400, 403, 404, 410 or
+    /// 413, or with 500 while the emulator was being dropped.
     pub rejected: u64,
 }

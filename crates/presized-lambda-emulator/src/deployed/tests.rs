@@ -1,81 +1,100 @@
 use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::HeaderMap;
 use presized_support::drive::poll_once;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::super::invocation::Outcome;
 use super::*;
+use crate::outcome::InvocationOutcome;
 
 fn deployed() -> Arc<Deployed> {
     Arc::new(Deployed::new("fn".into(), Function::new(), BufferPool::new(0)))
 }
 
-fn invoke(function: &Arc<Deployed>) -> oneshot::Receiver<Outcome> {
-    let (caller, outcome) = oneshot::channel();
-    function.invoke(Invocation {
-        id: "a".into(),
+fn invocation(id: &'static str, reply: Reply) -> QueuedInvocation {
+    QueuedInvocation {
+        id: id.into(),
         version: "$LATEST".into(),
-        queued: Instant::now(),
-        event: Bytes::new(),
+        queued_at: Instant::now(),
+        event: Bytes::from(id),
         headers: HeaderMap::new(),
         takes_stream: false,
-        log: Some(Tail::default()),
-        reply: Reply::Caller(caller),
-    });
+        wants_log: true,
+        reply,
+    }
+}
+
+fn invoke(function: &Deployed) -> oneshot::Receiver<InvocationOutcome> {
+    let (caller, outcome) = oneshot::channel();
+    function.invoke(invocation("a", Reply::Caller(caller)));
     outcome
 }
 
-/// The log is waited for after the answer has been read, and its runtime may leave meanwhile.
+/// The flush of the log takes time, in which the runtime may disconnect.
 #[tokio::test]
-async fn an_answer_counts_though_its_runtime_leaves_before_it_is_told() {
+async fn response_counts_if_its_runtime_disconnects_during_the_flush_of_the_log() {
     let function = deployed();
     let mut outcome = invoke(&function);
-    function.poll().unwrap().await.unwrap().accept().unwrap();
+    function.poll().unwrap().event().await.unwrap();
     let (flush, _unread) = mpsc::channel(1);
-    function.process_started(Process { stop: Arc::default(), flush });
-    let answering = function.answer("a", None).unwrap();
+    function.process_started(ProcessHandle::new(Arc::default(), flush));
+    let guard = ResponseGuard::start(&function, "a", None).unwrap();
     {
-        let end = End::Answered { content_type: None, payload: "answer".into() };
-        assert!(poll_once(pin!(answering.end(end))).is_pending());
+        let end = InvocationEnd::Response { content_type: None, payload: "response".into() };
+        assert!(poll_once(pin!(guard.end(end))).is_pending());
     }
-    let Ok(Outcome::Answer { payload, .. }) = outcome.try_recv() else { panic!("an answer") };
-    assert_eq!(payload, "answer");
+    let Ok(InvocationOutcome::Response { payload, .. }) = outcome.try_recv() else {
+        panic!("no response")
+    };
+    assert_eq!(payload, "response");
     assert_eq!((function.stats().responses, function.stats().errors), (1, 0));
 }
 
-/// An event was on its way to a process that has ended, whose connection tells so only later.
+/// The connection of a process may close only after its process has ended.
 #[tokio::test(start_paused = true)]
-async fn an_event_that_comes_back_is_one_to_start_a_process_for() {
+async fn invocation_that_returns_from_an_ended_process_needs_a_new_process() {
     let function = deployed();
-    let slot = function.poll().unwrap();
+    let poll = function.poll().unwrap();
     let _outcome = invoke(&function);
     function.process_ended("exit status: 1");
-    let mut wanted = pin!(function.wanted());
-    assert!(poll_once(wanted.as_mut()).is_pending());
-    drop(slot);
-    timeout(Duration::from_secs(1), wanted).await.expect("an event");
+    let mut needed = pin!(function.runtime_needed());
+    assert!(poll_once(needed.as_mut()).is_pending());
+    drop(poll);
+    timeout(Duration::from_secs(1), needed).await.expect("no process is needed");
+}
+
+#[test]
+fn invocation_that_was_offered_to_a_dropped_poll_goes_to_the_next_poll_first() {
+    let function = deployed();
+    let dropped = function.poll().expect("nothing runs");
+    function.invoke(invocation("first", Reply::Discarded));
+    function.invoke(invocation("second", Reply::Discarded));
+    drop(dropped);
+    let poll = function.poll().expect("nothing runs");
+    let Poll::Ready(Ok(event)) = poll_once(pin!(poll.event())) else { panic!("no event") };
+    assert_eq!(event.payload, "first");
+    assert_eq!(function.stats().started, 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_is_given_up_where_no_runtime_was_seen_for_long_enough() {
+async fn call_times_out_after_the_init_timeout_without_a_runtime() {
     let function = deployed();
     tokio::spawn(Arc::clone(&function).expire());
     let seconds = |seconds| tokio::time::sleep(Duration::from_secs(seconds));
     let mut outcome = invoke(&function);
     seconds(9).await;
-    // It asks for an event, gets this one, and goes away.
+    // A runtime polls, is offered the invocation, and disconnects.
     drop(function.poll().unwrap());
     seconds(9).await;
     assert!(outcome.try_recv().is_err());
     seconds(2).await;
-    assert!(matches!(outcome.try_recv(), Ok(Outcome::Failed { .. })));
+    assert!(matches!(outcome.try_recv(), Ok(InvocationOutcome::Failed { .. })));
     assert_eq!((function.stats().started, function.stats().timeouts), (0, 1));
 
-    // Nobody has to wait for it.
+    // The timeout does not depend on the caller.
     drop(invoke(&function));
     seconds(11).await;
     assert_eq!(function.stats().timeouts, 2);

@@ -1,42 +1,39 @@
-//! What a function logs, as far as a caller gets to see it.
+//! The end of a log, which a caller gets on request.
 
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use presized_lambda_invoke::wire::LOG_TAIL_MAX;
 
-/// The last 4 KB of a log.
+/// The last 4 KiB of a log.
 #[derive(Debug, Default)]
-pub(super) struct Tail {
+pub(crate) struct LogTail {
     kept: Vec<u8>,
 }
 
-impl Tail {
-    pub(super) fn push(&mut self, output: &[u8]) {
-        let output = &output[output.len().saturating_sub(KEPT)..];
-        let excess = (self.kept.len() + output.len()).saturating_sub(KEPT);
+impl LogTail {
+    pub(crate) fn push(&mut self, output: &[u8]) {
+        let output = &output[output.len().saturating_sub(LOG_TAIL_MAX)..];
+        let excess = (self.kept.len() + output.len()).saturating_sub(LOG_TAIL_MAX);
         self.kept.drain(..excess);
         self.kept.extend_from_slice(output);
     }
 
-    /// Puts this before what the other is going to have.
-    pub(super) fn move_to(self, other: &mut Self) {
-        other.push(&self.kept);
-    }
-
-    /// As `X-Amz-Log-Result` and `LogResult` have it.
-    pub(super) fn encode(&self) -> String {
+    /// Encodes the log for `X-Amz-Log-Result` and `LogResult`.
+    pub(crate) fn encode(&self) -> String {
         STANDARD.encode(&self.kept)
     }
 }
 
-/// The line before whatever the function writes.
-pub(super) fn start(request_id: &str, version: &str) -> String {
+/// Returns the line that Lambda logs before the output of an invocation.
+pub(crate) fn start_line(request_id: &str, version: &str) -> String {
     format!("START RequestId: {request_id} Version: {version}\n")
 }
 
-/// The lines after it. How much memory was used is not known here, and not told.
-pub(super) fn end(request_id: &str, duration: Duration, memory_mb: u32) -> String {
+/// Returns the lines that Lambda logs after the output of an invocation, without the used memory,
+/// which the emulator does not know.
+pub(crate) fn end_lines(request_id: &str, duration: Duration, memory_mb: u32) -> String {
     let millis = duration.as_secs_f64() * 1e3;
     format!(
         "END RequestId: {request_id}\n\
@@ -46,18 +43,15 @@ pub(super) fn end(request_id: &str, duration: Duration, memory_mb: u32) -> Strin
     )
 }
 
-/// <https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html>, `X-Amz-Log-Result`.
-const KEPT: usize = 4096;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_last_4_kib_are_kept_however_they_came() {
+    fn the_last_4_kib_are_kept_for_writes_of_any_size() {
         let written: Vec<u8> = (0..10_000).map(|i: u32| i.to_le_bytes()[0]).collect();
         for (size, length) in [(1, 100), (1, 4096), (7, 4097), (4096, 8192), (10_000, 10_000)] {
-            let mut tail = Tail::default();
+            let mut tail = LogTail::default();
             for output in written[..length].chunks(size) {
                 tail.push(output);
             }
@@ -68,10 +62,10 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_as_lambda_writes_them() {
-        assert_eq!(start("r-1", "$LATEST"), "START RequestId: r-1 Version: $LATEST\n");
+    fn start_and_end_lines_are_those_of_lambda() {
+        assert_eq!(start_line("r-1", "$LATEST"), "START RequestId: r-1 Version: $LATEST\n");
         assert_eq!(
-            end("r-1", Duration::from_micros(1_234), 128),
+            end_lines("r-1", Duration::from_micros(1_234), 128),
             "END RequestId: r-1\n\
              REPORT RequestId: r-1\tDuration: 1.23 ms\tBilled Duration: 2 ms\tMemory Size: 128 MB\n"
         );

@@ -1,4 +1,4 @@
-//! What the servers answer with.
+//! The response bodies of both servers.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -7,30 +7,30 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
-use http_body::{Frame, SizeHint};
+use http_body::{Body, Frame, SizeHint};
 
-use super::events::Events;
+use crate::invoke_api::EventStream;
 
 /// The body of a response.
-pub(super) enum Body {
-    /// With a length.
+pub(crate) enum ResponseBody {
+    /// A body with a content length.
     Sized(Option<Bytes>),
-    /// Without one, so that it is sent in chunks.
+    /// A body without a content length, which HTTP/1 sends in chunks.
     Chunked(Option<Bytes>),
-    Events(Box<Events>),
+    EventStream(Box<EventStream>),
 }
 
-impl Body {
-    pub(super) fn sized(content: impl Into<Bytes>) -> Self {
+impl ResponseBody {
+    pub(crate) fn sized(content: impl Into<Bytes>) -> Self {
         Self::Sized(Some(content.into()).filter(|content| !content.is_empty()))
     }
 
-    pub(super) fn chunked(content: Bytes) -> Self {
+    pub(crate) fn chunked(content: Bytes) -> Self {
         Self::Chunked(Some(content))
     }
 }
 
-impl http_body::Body for Body {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -42,7 +42,7 @@ impl http_body::Body for Body {
             Self::Sized(content) | Self::Chunked(content) => {
                 Poll::Ready(content.take().map(|content| Ok(Frame::data(content))))
             }
-            Self::Events(events) => {
+            Self::EventStream(events) => {
                 events.poll_next(cx).map(|event| event.map(|event| Ok(Frame::data(event))))
             }
         }
@@ -57,24 +57,27 @@ impl http_body::Body for Body {
             Self::Sized(content) => {
                 SizeHint::with_exact(content.as_ref().map_or(0, |content| content.len() as u64))
             }
-            Self::Chunked(_) | Self::Events(_) => SizeHint::default(),
+            Self::Chunked(_) | Self::EventStream(_) => SizeHint::default(),
         }
     }
 }
 
-/// A response with a body of JSON.
-pub(super) fn json(status: StatusCode, content: impl Into<Bytes>) -> Response<Body> {
-    let mut response = empty(status);
+/// Returns a response with a JSON body.
+pub(crate) fn json_response(
+    status: StatusCode,
+    content: impl Into<Bytes>,
+) -> Response<ResponseBody> {
+    let mut response = empty_response(status);
     response.headers_mut().insert(CONTENT_TYPE, JSON);
-    *response.body_mut() = Body::sized(content);
+    *response.body_mut() = ResponseBody::sized(content);
     response
 }
 
-/// A response without a body.
-pub(super) fn empty(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Body::Sized(None));
+/// Returns a response without a body.
+pub(crate) fn empty_response(status: StatusCode) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::Sized(None));
     *response.status_mut() = status;
     response
 }
 
-pub(super) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");

@@ -1,4 +1,4 @@
-//! An emulator that serves.
+//! The emulator, as a test uses it.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -8,61 +8,58 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use presized_lambda_invoke::{Client, ClientBuilder, Credentials};
+use presized_lambda_runtime::wire::EVENT_MAX;
+use presized_lambda_runtime::{Handler, Runtime, RuntimeClient};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
-use super::deployed::Deployed;
-use super::invoke_api::Functions;
-use super::names::REGION;
-use super::{EmulatorBuilder, Stats, process};
-use presized::Reader;
-use presized_lambda_invoke::{Client, ClientBuilder, Credentials};
-use presized_lambda_runtime::{EVENT_MAX, Handler, Runtime, RuntimeClient};
+use crate::deployed::Deployed;
+use crate::invoke_api::Functions;
+use crate::names::REGION;
+use crate::{EmulatorBuilder, Stats, UnknownFunction, process};
 
-/// A Lambda on the loopback interface, with a few functions.
+/// A Lambda on the loopback interface.
 ///
-/// It serves the Invoke API for all of them, and the Runtime API for each. Dropping it closes
-/// all connections and ends the processes that it has started.
-#[must_use = "dropping it ends it"]
+/// It serves the Invoke API for all its functions, and one Runtime API for each function. Dropping
+/// it closes all connections and kills the processes that it has started.
+#[must_use = "dropping an emulator stops it"]
 pub struct Emulator {
-    /// Of the Invoke API.
-    pub(super) address: SocketAddr,
-    pub(super) functions: Arc<Functions>,
-    pub(super) runtime_apis: BTreeMap<String, SocketAddr>,
-    /// Where its tasks run, so that methods can be called from anywhere.
-    pub(super) runtime: Handle,
-    pub(super) tasks: Mutex<JoinSet<()>>,
-}
-
-/// An emulator has no function of this name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownFunction {
-    name: String,
+    /// The address of the Invoke API.
+    pub(crate) address: SocketAddr,
+    pub(crate) functions: Arc<Functions>,
+    pub(crate) runtime_apis: BTreeMap<String, SocketAddr>,
+    /// The runtime of the tasks, so that methods can be called from any thread.
+    pub(crate) tokio: Handle,
+    pub(crate) tasks: Mutex<JoinSet<()>>,
 }
 
 impl Emulator {
-    /// An emulator without functions.
+    /// Returns a builder of an emulator without functions.
     pub fn builder() -> EmulatorBuilder {
         EmulatorBuilder::default()
     }
 
-    /// The endpoint of the Invoke API, such as `http://127.0.0.1:49152`.
+    /// Returns the endpoint of the Invoke API, such as `http://127.0.0.1:49152`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What `AWS_LAMBDA_RUNTIME_API` is to be for the runtime of a function, such as
-    /// `127.0.0.1:49153`. A function has one runtime.
+    /// Returns the address of the Runtime API of a function, such as `127.0.0.1:49153`.
+    ///
+    /// A runtime expects it in the environment variable `AWS_LAMBDA_RUNTIME_API`. Run one runtime
+    /// for each function.
     ///
     /// # Errors
     ///
-    /// Where there is no such function.
+    /// Returns [`UnknownFunction`] if the emulator has no such function.
     pub fn runtime_api(&self, function: &str) -> Result<String, UnknownFunction> {
         self.runtime_address(function).map(|address| address.to_string())
     }
 
-    /// The settings of a client that calls the functions: endpoint, region, and credentials
-    /// that nobody checks.
+    /// Returns a builder of a client that calls the functions.
+    ///
+    /// It has the endpoint, the region, and credentials that the emulator does not check.
     pub fn client_builder(&self) -> ClientBuilder {
         Client::builder()
             .endpoint(self.url())
@@ -70,52 +67,58 @@ impl Emulator {
             .credentials(Credentials::new("emulator", "emulator", None, None, "emulator"))
     }
 
-    /// Lets `handler` answer the calls of a function, in a task, by a
-    /// [`Runtime`] that has the Runtime API between itself and the emulator as any other has.
+    /// Runs `handler` for the events of a function, in a task of the emulator.
     ///
-    /// An invocation that takes too long is given up, and the handler is not: where it serves one
-    /// at a time, the next one waits for it.
+    /// The task is a [`Runtime`] that uses the Runtime API of the function over the loopback
+    /// interface, as a deployed one does.
+    ///
+    /// An invocation ends at its timeout, but its handler goes on. If the function handles one
+    /// event at a time, the next event waits for the handler.
     ///
     /// # Errors
     ///
-    /// Where there is no such function ([`NotFound`](io::ErrorKind::NotFound)), or it has a
-    /// runtime ([`AlreadyExists`](io::ErrorKind::AlreadyExists)).
+    /// Returns [`NotFound`](io::ErrorKind::NotFound) if the emulator has no such function, or
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the function has a runtime.
     pub fn attach(&self, function: &str, handler: impl Handler) -> io::Result<()> {
         let runtime_api = self.runtime_address(function)?;
         let function = self.deployed(function)?;
         let client = RuntimeClient::builder()
             .endpoint(runtime_api.to_string())
-            .reader(Reader::new(EVENT_MAX).pool(&function.pool))
+            .reader(function.reader(EVENT_MAX))
             .build()
             .map_err(io::Error::other)?;
-        // Signals are for the program that it is a part of.
+        // The process of the test handles its signals.
         let runtime =
             Runtime::new(handler).client(client).shutdown(future::pending()).snap_start(false);
-        let runtime = match function.options.concurrency {
+        let runtime = match function.options().concurrency {
             Some(n) => runtime.concurrency(n),
             None => runtime,
         };
         claim(function)?;
-        let name = function.name.clone();
+        let name = function.name().to_owned();
         self.run(async move {
             if let Err(error) = runtime.run().await {
-                tracing::error!(function = name, %error, "runtime has ended");
+                let error: &(dyn Error + 'static) = &error;
+                tracing::error!(function = name, error, "runtime has ended");
             }
         });
         Ok(())
     }
 
-    /// Starts a process that polls for the events of a function, with
-    /// [the environment](https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html)
-    /// of a function. What it writes goes into the log tail of its invocations.
+    /// Starts a process that polls the Runtime API of a function, with the
+    /// [environment](https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html)
+    /// of a function.
     ///
-    /// It is ended where an invocation takes too long, unless it has
-    /// [several](super::Function::concurrency). A process that has ended is started again for the
-    /// next event. Processes that it starts itself are left alone.
+    /// Its output goes into the log tail of its invocations.
+    ///
+    /// A process that has ended is started again for the next event. The emulator kills it at the
+    /// timeout of an invocation, unless it handles [several](crate::Function::concurrency). It
+    /// does not kill the children of the process.
     ///
     /// # Errors
     ///
-    /// As of [`attach`](Self::attach), or where the process cannot be started.
+    /// Returns the errors of [`attach`](Self::attach), or the error of the operating system if the
+    /// process cannot be started.
     ///
     /// # Examples
     ///
@@ -129,8 +132,8 @@ impl Emulator {
     /// command.args(["-m", "awslambdaric", "app.handler"]);
     /// emulator.spawn("report", command)?;
     /// let client = emulator.client_builder().build()?;
-    /// let answer = client.invoke("report").json(&1).tail_log().send().await?;
-    /// println!("{}", answer.log_text().unwrap_or_default());
+    /// let response = client.invoke("report").json(&1).tail_log().send().await?;
+    /// println!("{}", response.log_text().unwrap_or_default());
     /// # Ok(())
     /// # }
     /// ```
@@ -140,19 +143,20 @@ impl Emulator {
         let mut command = process::command(command, function, runtime_api);
         claim(function)?;
         let child = {
-            let _tokio = self.runtime.enter();
+            let _tokio = self.tokio.enter();
             command.spawn().inspect_err(|_| function.release())?
         };
         self.run(process::supervise(Arc::clone(function), command, child));
         Ok(())
     }
 
-    /// Refuses the next `calls` calls of a function, with status 429, however many were still to be
-    /// refused before.
+    /// Refuses the next `calls` calls of a function with status 429.
+    ///
+    /// It replaces the number of an earlier call of this method.
     ///
     /// # Errors
     ///
-    /// Where there is no such function.
+    /// Returns [`UnknownFunction`] if the emulator has no such function.
     ///
     /// # Examples
     ///
@@ -175,46 +179,36 @@ impl Emulator {
         Ok(())
     }
 
-    /// What has become of the calls of a function so far.
+    /// Returns the counters of a function.
     ///
     /// # Errors
     ///
-    /// Where there is no such function.
+    /// Returns [`UnknownFunction`] if the emulator has no such function.
     pub fn stats(&self, function: &str) -> Result<Stats, UnknownFunction> {
         Ok(self.deployed(function)?.stats())
     }
 
     fn deployed(&self, name: &str) -> Result<&Arc<Deployed>, UnknownFunction> {
-        self.functions.get(name).ok_or_else(|| UnknownFunction { name: name.to_owned() })
+        self.functions.get(name).ok_or_else(|| UnknownFunction::new(name))
     }
 
     fn runtime_address(&self, name: &str) -> Result<SocketAddr, UnknownFunction> {
-        let address = self.runtime_apis.get(name).copied();
-        address.ok_or_else(|| UnknownFunction { name: name.to_owned() })
+        self.runtime_apis.get(name).copied().ok_or_else(|| UnknownFunction::new(name))
     }
 
     fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.spawn_on(task, &self.runtime);
+        tasks.spawn_on(task, &self.tokio);
     }
 }
 
 impl Drop for Emulator {
     fn drop(&mut self) {
-        // What runs over HTTP/2 is no task of this, and ends by itself.
+        // Requests over HTTP/2 run in tasks of hyper, which dropping `tasks` does not abort.
         for function in self.functions.values() {
             function.close();
         }
     }
-}
-
-/// Makes sure that nobody else runs the function.
-fn claim(function: &Deployed) -> io::Result<()> {
-    if function.claim() {
-        return Ok(());
-    }
-    let error = format!("function {:?} has a runtime", function.name);
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, error))
 }
 
 impl fmt::Debug for Emulator {
@@ -226,16 +220,11 @@ impl fmt::Debug for Emulator {
     }
 }
 
-impl fmt::Display for UnknownFunction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "emulator has no function {:?}", self.name)
+/// Reserves the function for a runtime that is about to start.
+fn claim(function: &Deployed) -> io::Result<()> {
+    if function.claim() {
+        return Ok(());
     }
-}
-
-impl Error for UnknownFunction {}
-
-impl From<UnknownFunction> for io::Error {
-    fn from(error: UnknownFunction) -> Self {
-        Self::new(io::ErrorKind::NotFound, error)
-    }
+    let error = format!("function {:?} already has a runtime", function.name());
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, error))
 }

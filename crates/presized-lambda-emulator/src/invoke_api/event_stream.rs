@@ -1,4 +1,4 @@
-//! An answer as an event stream
+//! The event stream of a streamed response
 //! (<https://smithy.io/2.0/aws/amazon-eventstream.html>): `PayloadChunk` events, and one
 //! `InvokeComplete`.
 
@@ -10,69 +10,69 @@ use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::failure::Failure;
-use super::invocation::{Ending, Stream};
+use crate::failure::Failure;
+use crate::outcome::{StreamEnd, StreamedResponse};
 
-/// The events of one answer.
-pub(super) struct Events {
-    /// What is left of an answer that is there, or comes.
+/// The events of one response.
+pub(crate) struct EventStream {
+    /// The part of the response that was not sent yet.
     rest: Rest,
-    /// How it ended, once that is known.
-    ending: Option<Ending>,
+    /// The end of the response, once it is known.
+    end: Option<StreamEnd>,
 }
 
 enum Rest {
     Whole(Bytes),
-    Stream(Stream),
+    Stream(StreamedResponse),
     Nothing,
 }
 
-impl Events {
-    /// Of an answer that is there.
-    pub(super) fn of(payload: Bytes, ending: Ending) -> Self {
-        Self { rest: Rest::Whole(payload), ending: Some(ending) }
+impl EventStream {
+    /// Returns the events of a response that is complete.
+    pub(super) fn whole(payload: Bytes, end: StreamEnd) -> Self {
+        Self { rest: Rest::Whole(payload), end: Some(end) }
     }
 
-    /// Of an answer that comes.
-    pub(super) fn streamed(stream: Stream) -> Self {
-        Self { rest: Rest::Stream(stream), ending: None }
+    /// Returns the events of a response that is still being written.
+    pub(super) fn streamed(response: StreamedResponse) -> Self {
+        Self { rest: Rest::Stream(response), end: None }
     }
 
-    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let chunk = match &mut self.rest {
             Rest::Nothing => return Poll::Ready(None),
             Rest::Whole(rest) if rest.is_empty() => None,
             Rest::Whole(rest) => Some(rest.split_to(rest.len().min(CHUNK_MAX))),
-            Rest::Stream(stream) => ready!(poll_chunk(stream, &mut self.ending, cx)),
+            Rest::Stream(response) => ready!(poll_chunk(response, &mut self.end, cx)),
         };
         if let Some(chunk) = chunk {
             return Poll::Ready(Some(frame("PayloadChunk", "application/octet-stream", chunk)));
         }
         self.rest = Rest::Nothing;
-        let complete = complete(&self.ending.take().unwrap_or_default());
+        let complete = complete(&self.end.take().unwrap_or_default());
         Poll::Ready(Some(frame("InvokeComplete", "application/json", complete)))
     }
 }
 
-/// The next chunk, or `None` once the ending is there and what came before it is handed out.
+/// Returns the next chunk, or `None` once the end is known and all chunks were returned.
 fn poll_chunk(
-    stream: &mut Stream,
-    ending: &mut Option<Ending>,
+    response: &mut StreamedResponse,
+    known_end: &mut Option<StreamEnd>,
     cx: &mut Context<'_>,
 ) -> Poll<Option<Bytes>> {
-    if ending.is_none() {
-        if let Poll::Ready(end) = Pin::new(&mut stream.ending).poll(cx) {
-            // Without a word, the emulator was dropped.
-            let cut = || Ending { failure: Some(Failure::truncated()), log: None };
-            *ending = Some(end.unwrap_or_else(|_| cut()));
-            // Where time is over, the runtime hears of it by this.
-            stream.chunks.close();
-        }
+    if known_end.is_none()
+        && let Poll::Ready(end) = Pin::new(&mut response.end).poll(cx)
+    {
+        // The sender is dropped without an end if the emulator is.
+        let truncated = || StreamEnd { failure: Some(Failure::truncated()), log: None };
+        *known_end = Some(end.unwrap_or_else(|_| truncated()));
+        // This unblocks a runtime that writes although its invocation has timed out.
+        response.chunks.close();
     }
-    match ready!(stream.chunks.poll_recv(cx)) {
+    match ready!(response.chunks.poll_recv(cx)) {
         Some(chunk) => Poll::Ready(Some(chunk)),
-        None if ending.is_some() => Poll::Ready(None),
-        // The ending, which is polled above, is under way.
+        None if known_end.is_some() => Poll::Ready(None),
+        // The end was polled above, and wakes the task when it is known.
         None => Poll::Pending,
     }
 }
@@ -81,17 +81,18 @@ fn frame(event_type: &'static str, content_type: &'static str, payload: Bytes) -
     let header = |name: &'static str, value: &'static str| {
         Header::new(name, HeaderValue::String(value.into()))
     };
-    let room = payload.len() + AROUND_PAYLOAD;
+    let room = payload.len() + FRAME_OVERHEAD;
     let message = Message::new(payload)
         .add_header(header(":message-type", "event"))
         .add_header(header(":event-type", event_type))
         .add_header(header(":content-type", content_type));
     let mut frame = Vec::with_capacity(room);
-    write_message_to(&message, &mut frame).expect("a frame of three short headers and a chunk");
+    write_message_to(&message, &mut frame)
+        .expect("three short headers and a chunk fit into a frame");
     frame.into()
 }
 
-fn complete(ending: &Ending) -> Bytes {
+fn complete(end: &StreamEnd) -> Bytes {
     #[derive(Serialize)]
     #[serde(rename_all = "PascalCase")]
     struct Complete {
@@ -102,21 +103,21 @@ fn complete(ending: &Ending) -> Bytes {
         #[serde(skip_serializing_if = "Option::is_none")]
         log_result: Option<String>,
     }
-    let failure = ending.failure.as_ref();
+    let failure = end.failure.as_ref();
     let complete = Complete {
         error_code: failure.map(|failure| failure.error_type.clone()),
         error_details: failure
             .map(|failure| String::from_utf8_lossy(&failure.payload).into_owned()),
-        log_result: ending.log.as_ref().map(|log| log.encode()),
+        log_result: end.log.as_ref().map(|log| log.encode()),
     };
-    serde_json::to_vec(&complete).expect("strings in a struct").into()
+    serde_json::to_vec(&complete).expect("a struct of strings is valid JSON").into()
 }
 
-/// The most of an answer that is there to put into one event.
+/// The maximum length in bytes of a chunk of a complete response.
 const CHUNK_MAX: usize = 1 << 20;
 
-/// Preludes, checksums and headers.
-const AROUND_PAYLOAD: usize = 128;
+/// More than the bytes of the prelude, the checksums and the headers of a frame.
+const FRAME_OVERHEAD: usize = 128;
 
 #[cfg(test)]
 mod tests {
@@ -127,31 +128,31 @@ mod tests {
 
     use super::*;
 
-    fn next(events: &mut Events) -> Poll<Option<Bytes>> {
+    fn next(events: &mut EventStream) -> Poll<Option<Bytes>> {
         events.poll_next(&mut Context::from_waker(Waker::noop()))
     }
 
-    fn broken() -> Ending {
+    fn broken() -> StreamEnd {
         let failure = Failure { error_type: "Runtime.Broken".into(), payload: "x".into() };
-        Ending { failure: Some(failure), log: None }
+        StreamEnd { failure: Some(failure), log: None }
     }
 
     #[test]
-    fn frames_are_those_of_the_protocol() {
-        let mut events = Events::of("abc".into(), Ending::default());
+    fn frames_equal_the_recorded_ones_byte_for_byte() {
+        let mut events = EventStream::whole("abc".into(), StreamEnd::default());
         assert_eq!(next(&mut events), Poll::Ready(Some(unhex(CHUNK).into())));
         assert_eq!(next(&mut events), Poll::Ready(Some(unhex(DONE_OK).into())));
         assert_eq!(next(&mut events), Poll::Ready(None));
-        let mut events = Events::of(Bytes::new(), broken());
+        let mut events = EventStream::whole(Bytes::new(), broken());
         assert_eq!(next(&mut events), Poll::Ready(Some(unhex(DONE_ERR).into())));
         assert_eq!(next(&mut events), Poll::Ready(None));
     }
 
     #[test]
-    fn chunks_are_handed_on_as_they_come_and_before_the_ending() {
+    fn chunks_are_sent_as_they_arrive_and_before_the_end() {
         let (sender, chunks) = mpsc::channel(4);
-        let (last, ending) = oneshot::channel();
-        let mut events = Events::streamed(Stream { chunks, ending });
+        let (last, end) = oneshot::channel();
+        let mut events = EventStream::streamed(StreamedResponse { chunks, end });
         assert_eq!(next(&mut events), Poll::Pending);
         sender.try_send(Bytes::from("abc")).unwrap();
         assert_eq!(next(&mut events), Poll::Ready(Some(unhex(CHUNK).into())));
@@ -166,26 +167,26 @@ mod tests {
     }
 
     #[test]
-    fn no_ending_is_no_good_ending() {
+    fn response_that_never_ends_is_reported_as_truncated() {
         let (sender, chunks) = mpsc::channel(1);
-        let (last, ending) = oneshot::channel();
-        let mut events = Events::streamed(Stream { chunks, ending });
+        let (last, end) = oneshot::channel();
+        let mut events = EventStream::streamed(StreamedResponse { chunks, end });
         drop(sender);
         assert_eq!(next(&mut events), Poll::Pending);
         drop(last);
-        let Poll::Ready(Some(frame)) = next(&mut events) else { panic!("an event") };
+        let Poll::Ready(Some(frame)) = next(&mut events) else { panic!("no event") };
         let frame = String::from_utf8_lossy(&frame).into_owned();
         assert!(frame.contains(r#"{"ErrorCode":"Runtime.TruncatedResponse""#), "{frame}");
     }
 
     #[test]
-    fn an_answer_that_is_there_comes_in_events_of_a_mebibyte() {
-        let mut events = Events::of(vec![0; (2 << 20) + 1].into(), Ending::default());
+    fn complete_response_is_sent_in_chunks_of_a_mebibyte() {
+        let mut events = EventStream::whole(vec![0; (2 << 20) + 1].into(), StreamEnd::default());
         let mut sizes = Vec::new();
         while let Poll::Ready(Some(frame)) = next(&mut events) {
             sizes.push(frame.len());
         }
-        // 106 bytes go around a payload.
+        // A frame adds 106 bytes to a chunk.
         assert_eq!(sizes, [106 + (1 << 20), 106 + (1 << 20), 107, unhex(DONE_OK).len()]);
     }
 }

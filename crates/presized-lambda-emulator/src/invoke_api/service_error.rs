@@ -1,33 +1,33 @@
-//! Errors of the Invoke API.
+//! The errors of the Invoke API.
 
 use http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
+use presized_lambda_invoke::wire::ERROR_TYPE;
 use serde_json::json;
 
-use super::body::{self, Body};
-use super::names::NameError;
+use super::call_type::CallType;
+use super::route::RouteError;
+use crate::response_body::{ResponseBody, json_response};
 
-/// Why a call is refused, before a function has to do with it.
+/// The error for a call that is refused before the function gets it.
 #[derive(Debug)]
 pub(super) enum ServiceError {
-    /// The path or the method is of no operation.
-    UnknownOperation,
-    Name(NameError),
+    Route(RouteError),
     FunctionNotFound {
         arn: String,
     },
-    /// A header says what it may not.
+    /// A header has an unknown value.
     InvalidParameter {
-        header: &'static str,
+        header: HeaderName,
         value: String,
     },
     ClientContext,
     PayloadTooLarge {
         received: u64,
         limit: u64,
-        invocation_type: &'static str,
+        call_type: CallType,
     },
-    /// The payload did not come to its end.
+    /// The connection ended before the payload was complete.
     PayloadTruncated,
     Throttled,
     /// The emulator is being dropped.
@@ -35,11 +35,16 @@ pub(super) enum ServiceError {
 }
 
 impl ServiceError {
-    pub(super) fn response(&self) -> Response<Body> {
+    pub(super) fn invalid_parameter(header: &HeaderName, value: &HeaderValue) -> Self {
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        Self::InvalidParameter { header: header.clone(), value }
+    }
+
+    pub(super) fn response(&self) -> Response<ResponseBody> {
         let (status, code) = self.status_and_code();
         let message = self.message();
         let json = match self {
-            // This shape has its message with a capital.
+            // The model of this error has `Message` instead of `message`.
             Self::FunctionNotFound { .. } => json!({ "Type": "User", "Message": message }),
             Self::Throttled => json!({
                 "Type": "User",
@@ -49,7 +54,7 @@ impl ServiceError {
             Self::Closed => json!({ "Type": "Service", "Message": message }),
             _ => json!({ "Type": "User", "message": message }),
         };
-        let mut response = body::json(status, json.to_string());
+        let mut response = json_response(status, json.to_string());
         response.headers_mut().insert(ERROR_TYPE, HeaderValue::from_static(code));
         if let Self::Throttled = self {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
@@ -60,13 +65,13 @@ impl ServiceError {
     /// <https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html#API_Invoke_Errors>
     fn status_and_code(&self) -> (StatusCode, &'static str) {
         match self {
-            Self::UnknownOperation | Self::Name(NameError::NoOperation) => {
+            Self::Route(RouteError::UnknownOperation) => {
                 (StatusCode::NOT_FOUND, "UnknownOperationException")
             }
-            Self::Name(NameError::Name(_) | NameError::Qualifier(_)) => {
+            Self::Route(RouteError::FunctionName(_) | RouteError::Qualifier(_)) => {
                 (StatusCode::BAD_REQUEST, "ValidationException")
             }
-            Self::Name(NameError::TwoQualifiers) | Self::InvalidParameter { .. } => {
+            Self::Route(RouteError::TwoQualifiers) | Self::InvalidParameter { .. } => {
                 (StatusCode::BAD_REQUEST, "InvalidParameterValueException")
             }
             Self::FunctionNotFound { .. } => (StatusCode::NOT_FOUND, "ResourceNotFoundException"),
@@ -83,8 +88,7 @@ impl ServiceError {
 
     fn message(&self) -> String {
         match self {
-            Self::UnknownOperation => NameError::NoOperation.to_string(),
-            Self::Name(error) => error.to_string(),
+            Self::Route(error) => error.to_string(),
             Self::FunctionNotFound { arn } => format!("Function not found: {arn}"),
             Self::InvalidParameter { header, value } => {
                 format!("Value {value:?} of {header} is not supported")
@@ -92,9 +96,10 @@ impl ServiceError {
             Self::ClientContext => {
                 "Client context must be a valid Base64-encoded JSON object.".to_owned()
             }
-            Self::PayloadTooLarge { received, limit, invocation_type } => format!(
-                "{received} byte payload is too large for the {invocation_type} invocation type \
-                 (limit {limit} bytes)"
+            Self::PayloadTooLarge { received, limit, call_type } => format!(
+                "{received} byte payload is too large for the {} invocation type \
+                 (limit {limit} bytes)",
+                call_type.as_str()
             ),
             Self::PayloadTruncated => "Could not read request body".to_owned(),
             Self::Throttled => "Rate Exceeded.".to_owned(),
@@ -103,18 +108,16 @@ impl ServiceError {
     }
 }
 
-const ERROR_TYPE: HeaderName = HeaderName::from_static("x-amzn-errortype");
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn status_and_code_are_those_of_the_model() {
+    fn status_and_code_match_the_api_model() {
         let too_large = ServiceError::PayloadTooLarge {
             received: 6_291_457,
             limit: 6_291_456,
-            invocation_type: "RequestResponse",
+            call_type: CallType::RequestResponse,
         };
         assert_eq!(
             too_large.message(),
@@ -131,7 +134,7 @@ mod tests {
                 None,
             ),
             (
-                ServiceError::Name(NameError::TwoQualifiers),
+                ServiceError::Route(RouteError::TwoQualifiers),
                 400,
                 "InvalidParameterValueException",
                 None,

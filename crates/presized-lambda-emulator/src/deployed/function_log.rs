@@ -1,0 +1,59 @@
+//! The log of a function, of which each invocation gets its part.
+
+use std::collections::HashMap;
+use std::mem;
+use std::time::Duration;
+
+use super::queued_invocation::{QueuedInvocation, RequestId};
+use crate::log_tail::{LogTail, end_lines, start_line};
+
+/// The log of a function.
+#[derive(Default)]
+pub(super) struct FunctionLog {
+    /// The output that was written while no invocation was running. The next log shows it.
+    idle: LogTail,
+    /// The running invocations, each with its log if its caller has asked for it.
+    running: HashMap<RequestId, Option<LogTail>>,
+}
+
+impl FunctionLog {
+    pub(super) fn start(&mut self, invocation: &QueuedInvocation) {
+        let log = invocation.wants_log.then(|| {
+            let mut log = mem::take(&mut self.idle);
+            log.push(start_line(&invocation.id, &invocation.version).as_bytes());
+            log
+        });
+        self.running.insert(RequestId::clone(&invocation.id), log);
+    }
+
+    /// Adds output of the function to the logs of all running invocations.
+    pub(super) fn write(&mut self, output: &[u8]) {
+        if self.running.is_empty() {
+            self.idle.push(output);
+        }
+        for log in self.running.values_mut().flatten() {
+            log.push(output);
+        }
+    }
+
+    pub(super) fn is_wanted(&self, id: &RequestId) -> bool {
+        matches!(self.running.get(id), Some(Some(_)))
+    }
+
+    /// Returns the log of a running invocation that ends.
+    pub(super) fn end(
+        &mut self,
+        id: &RequestId,
+        took: Duration,
+        memory_mb: u32,
+    ) -> Option<LogTail> {
+        let mut log = self.running.remove(id)??;
+        log.push(end_lines(id, took, memory_mb).as_bytes());
+        Some(log)
+    }
+
+    /// Returns the log of an invocation that ends before it was started.
+    pub(super) fn end_queued(&mut self, invocation: &QueuedInvocation) -> Option<LogTail> {
+        invocation.wants_log.then(|| mem::take(&mut self.idle))
+    }
+}
