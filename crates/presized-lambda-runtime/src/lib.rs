@@ -49,22 +49,22 @@
 //   streaming, prelude, report       what is sent
 //   transport, connection            how
 //   answered, error                  what comes back
-mod answer;
-mod answered;
-mod builder;
-mod client;
 mod connection;
 mod context;
 mod endpoint;
 mod error;
+mod error_report;
+mod function_response;
 mod handler;
+mod http_prelude;
 mod invocation;
 mod json;
+mod outcome;
 mod panics;
-mod prelude;
-mod report;
 mod responder;
-mod run;
+mod runtime;
+mod runtime_client;
+mod runtime_client_builder;
 mod service;
 mod shutdown;
 mod snap_start;
@@ -73,18 +73,18 @@ mod transport;
 pub mod wire;
 mod worker;
 
-pub use self::answer::Answer;
-pub use self::answered::{Answered, ApiError};
-pub use self::builder::RuntimeClientBuilder;
-pub use self::client::RuntimeClient;
 pub use self::context::{Context, DeadlineExceeded};
 pub use self::error::{BoxError, Error, ErrorKind};
+pub use self::error_report::ErrorReport;
+pub use self::function_response::Answer;
 pub use self::handler::{Handler, http_streaming, raw, streaming};
+pub use self::http_prelude::HttpPrelude;
 pub use self::invocation::Invocation;
 pub use self::json::json;
-pub use self::prelude::HttpPrelude;
-pub use self::report::ErrorReport;
+pub use self::outcome::{Answered, ApiError};
 pub use self::responder::Responder;
-pub use self::run::{Runtime, run};
+pub use self::runtime::{Runtime, run};
+pub use self::runtime_client::RuntimeClient;
+pub use self::runtime_client_builder::RuntimeClientBuilder;
 pub use self::service::{Request, service};
 pub use self::wire::EVENT_MAX;

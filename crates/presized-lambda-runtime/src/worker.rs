@@ -9,9 +9,9 @@ use bytes::Bytes;
 use tokio::time;
 use tracing::{Instrument, Span, field};
 
-use super::answer::{Answer, Kind};
-use super::client::Arriving;
+use super::function_response::{Answer, Kind};
 use super::panics::caught;
+use super::runtime_client::Arriving;
 use super::shutdown::until;
 use super::{
     Answered, Context, Error, ErrorKind, ErrorReport, Handler, Invocation, Responder, RuntimeClient,

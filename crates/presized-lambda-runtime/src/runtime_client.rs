@@ -12,10 +12,10 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{Either, Full};
 use tokio::time;
 
-use super::builder::RuntimeClientBuilder;
 use super::connection::{Exchange, Outgoing};
 use super::endpoint::Endpoint;
 use super::error::ErrorKind;
+use super::runtime_client_builder::RuntimeClientBuilder;
 use super::streaming::Streaming;
 use super::transport::Transport;
 use super::wire::{INVOCATION_ID, REQUEST_ID, Route};
