@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 
 use bytes::Bytes;
-use presized_lambda_runtime::{Answer, Context, ErrorReport, Handler, Runtime};
 use presized::{BufferPool, LengthHistory};
+use presized_lambda_runtime::{Context, ErrorReport, FunctionResponse, Handler, Runtime};
 use presized_peers::child;
 use presized_support::client::Error;
 use presized_support::meter::Resident;
@@ -87,7 +87,7 @@ impl Function {
 }
 
 impl Handler for Function {
-    async fn call(&self, event: Bytes, context: Context) -> Result<Answer, ErrorReport> {
+    async fn call(&self, event: Bytes, context: Context) -> Result<FunctionResponse, ErrorReport> {
         let told = context.client_context.as_ref();
         let call = told.and_then(|context| context.get("call")?.as_u64());
         let call = call.ok_or_else(|| ErrorReport::new("Soak.NoCall", "which call is it?"))?;
@@ -100,7 +100,7 @@ impl Handler for Function {
         match plan.fate {
             Fate::Refused => Err(ErrorReport::new(REFUSED, "as planned")),
             Fate::Panics => panic!("as planned"),
-            _ => self.answer(call, plan.answer).map(Answer::from),
+            _ => self.answer(call, plan.answer).map(FunctionResponse::from),
         }
     }
 

@@ -1,9 +1,9 @@
-//! One connection, and one exchange on it after the other.
+//! An HTTP/1.1 connection that carries one exchange at a time.
 //!
-//! There is no task behind it: whoever waits for a response does the work of the connection, and
-//! dropping that closes it. Under `#[tokio::main]`, whose own future runs on no worker, an
-//! invocation takes half of the CPU time that it takes with the pool of hyper-util, where each
-//! request, each response and each frame of an event goes from one thread to another.
+//! No task drives the connection. The future that waits for a response does, and closes the
+//! connection when it is dropped. With the pool of hyper-util each request, each response and each
+//! frame of an event moves from one thread to another under `#[tokio::main]`. An invocation takes
+//! half of that CPU time here.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -25,10 +25,10 @@ use tokio::net::TcpStream;
 
 use super::wire::HTTP1_BUFFER;
 
-/// What is sent: an answer as it is in memory, or one that is yet to come.
+/// A request body: bytes in memory, or a stream.
 pub(super) type Outgoing = Either<Full<Bytes>, UnsyncBoxBody<Bytes, Infallible>>;
 
-/// A connection that has no exchange on it.
+/// A connection without an exchange.
 #[derive(Debug)]
 pub(super) struct Connection<I = TokioIo<TcpStream>>
 where
@@ -40,15 +40,15 @@ where
 
 impl<I: Read + Write + Unpin> Connection<I> {
     pub(super) async fn new(io: I) -> hyper::Result<Self> {
-        let mut settings = http1::Builder::new();
-        settings.max_buf_size(HTTP1_BUFFER);
-        let (sender, driver) = settings.handshake(io).await?;
+        let mut builder = http1::Builder::new();
+        builder.max_buf_size(HTTP1_BUFFER);
+        let (sender, driver) = builder.handshake(io).await?;
         Ok(Self { sender, driver: Driver(Some(Box::new(driver))) })
     }
 
-    /// Sends a request, and waits for the head of the response.
+    /// Sends a request and waits for the head of the response.
     ///
-    /// The error has the request in it where nothing of it was written.
+    /// The error contains the request if nothing of it was written.
     pub(super) async fn send(
         mut self,
         request: Request<Outgoing>,
@@ -63,15 +63,14 @@ impl<I: Read + Write + Unpin> Connection<I> {
         Ok((head, Exchange { body, connection: self }))
     }
 
-    /// Whether it takes a request: true when nothing is left of the last one, false when it has
-    /// ended.
+    /// Waits until the last exchange is complete. Returns `false` if the connection has ended.
     pub(super) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         self.driver.drive(cx);
         self.sender.poll_ready(cx).map(|ready| ready.is_ok() && self.driver.0.is_some())
     }
 }
 
-/// The body of a response, and the connection it comes over.
+/// The body of a response and its connection.
 #[derive(Debug)]
 pub(super) struct Exchange<I = TokioIo<TcpStream>>
 where
@@ -82,12 +81,12 @@ where
 }
 
 impl<I: Read + Write + Unpin> Exchange<I> {
-    /// Waits until the request is sent to its end, where the response was read to its end before.
+    /// Waits until the whole request is sent, after the whole response was read.
     pub(super) async fn sent(&mut self) {
         poll_fn(|cx| self.connection.poll_ready(cx)).await;
     }
 
-    /// The connection, which is of no more use where the response was not read to its end.
+    /// Returns the connection. It cannot be used again unless the whole response was read.
     pub(super) fn into_connection(self) -> Connection<I> {
         self.connection
     }
@@ -103,7 +102,7 @@ impl<I: Read + Write + Unpin> Body for Exchange<I> {
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         let mut polled = Pin::new(&mut self.body).poll_frame(cx);
         if polled.is_pending() {
-            // Asking is what makes the connection read: it gives what it has right away.
+            // hyper reads only after the body was polled, and then has the frame at once.
             self.connection.driver.drive(cx);
             polled = Pin::new(&mut self.body).poll_frame(cx);
         }
@@ -119,15 +118,15 @@ impl<I: Read + Write + Unpin> Body for Exchange<I> {
     }
 }
 
-/// What does the work of a connection, until it has ended.
+/// The state machine of a connection, until the connection has ended.
 ///
-/// In a box, since it takes a kilobyte and a connection is handed on ten times in an invocation:
-/// that was an eighth of all its instructions.
+/// It is boxed because it has a kilobyte, and an invocation moves its connection ten times. The
+/// moves took an eighth of all instructions.
 #[derive(Debug)]
 struct Driver<I: Read + Write + Unpin>(Option<Box<http1::Connection<I, Outgoing>>>);
 
 impl<I: Read + Write + Unpin> Driver<I> {
-    /// Does what can be done at the moment. An error reaches the exchange.
+    /// Reads and writes without waiting. The exchange receives the error, if there is one.
     fn drive(&mut self, cx: &mut Context<'_>) {
         if let Some(connection) = &mut self.0 {
             if Pin::new(&mut **connection).poll(cx).is_ready() {

@@ -1,4 +1,4 @@
-//! What is known of an invocation besides its event.
+//! The context of an invocation.
 
 use std::fmt;
 use std::future::Future;
@@ -6,22 +6,22 @@ use std::time::{Duration, Instant, SystemTime};
 
 use http::HeaderMap;
 use http::header::HeaderName;
-use serde_json::Value;
+use serde::de::IgnoredAny;
 use tokio::time;
 
 use super::wire::{
     CLIENT_CONTEXT, COGNITO_IDENTITY, DEADLINE_MS, FUNCTION_ARN, TENANT_ID, TRACE_ID,
 };
 
-/// What is known of an invocation besides its event.
+/// The context of an invocation.
 ///
-/// All but the request id is optional, and is none where it cannot be read as what it is. They are
-/// the [headers](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html#runtimes-api-next)
-/// beside an event.
+/// Its fields are the
+/// [headers](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html#runtimes-api-next) that
+/// come with an event. A field is `None` if the header is missing or invalid.
 ///
 /// # Examples
 ///
-/// To call a handler in a test of its own, begin with one that says nothing:
+/// A test of a handler starts with an empty context:
 ///
 /// ```
 /// use presized_lambda_runtime::{Context, ErrorReport};
@@ -40,53 +40,52 @@ use super::wire::{
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Context {
-    /// The id of the request, under which Lambda logs it.
+    /// The id of the request, which is in the log of Lambda too.
     pub request_id: String,
-    /// When Lambda gives the invocation up, by the monotonic clock.
+    /// The time at which Lambda ends the invocation, by the monotonic clock.
     pub deadline: Option<Instant>,
-    /// The same in milliseconds since the Unix epoch, as Lambda tells it.
+    /// The time at which Lambda ends the invocation, in milliseconds since the Unix epoch.
     pub deadline_ms: Option<u64>,
-    /// The ARN the function was invoked by, which can name a version or an alias.
+    /// The ARN by which the function was invoked. It can contain a version or an alias.
     pub function_arn: Option<String>,
     /// The trace header of X-Ray.
     pub trace_id: Option<String>,
-    /// What a mobile client tells of itself and of the device.
-    pub client_context: Option<Value>,
-    /// Who called, where Amazon Cognito knows.
-    pub identity: Option<Value>,
-    /// The tenant the function is executed for, where it isolates them.
+    /// The client context in JSON. Callers set it; the AWS Mobile SDK describes the device in it.
+    pub client_context: Option<String>,
+    /// The Amazon Cognito identity of the caller, in JSON.
+    pub identity: Option<String>,
+    /// The id of the tenant, for a function with tenant isolation.
     pub tenant_id: Option<String>,
 }
 
-/// The deadline of an invocation has passed.
+/// The error of a future that was dropped at the deadline of its invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeadlineExceeded;
 
 impl Context {
-    /// Time until Lambda gives the invocation up: none left is zero.
+    /// Returns the time until the deadline, which is zero after the deadline.
     pub fn remaining(&self) -> Option<Duration> {
         let deadline = self.deadline?;
         Some(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Runs `future`, and drops it when the deadline comes first. Without a deadline it runs to
-    /// its end.
+    /// Awaits `future` until the deadline. Without a deadline, awaits it to its end.
     ///
-    /// At the deadline Lambda ends the process. To have time to answer, wrap a future that is
-    /// given less, as by [`tokio::time::timeout`] and [`remaining`](Self::remaining).
+    /// Lambda ends the process at the deadline. A function that needs time to respond must give
+    /// its work less than [`remaining`](Self::remaining), for example with a timeout of tokio.
     ///
     /// # Errors
     ///
-    /// [`DeadlineExceeded`], when the deadline comes first.
+    /// Returns [`DeadlineExceeded`] if the deadline comes first. `future` is dropped then.
     ///
     /// # Cancel safety
     ///
-    /// As of `future`, which is dropped with this one.
+    /// Dropping this future drops `future`.
     ///
     /// # Panics
     ///
-    /// Where there is a deadline, and no runtime of tokio with its timer enabled.
+    /// Panics if there is a deadline and no tokio runtime with its timer enabled.
     ///
     /// # Examples
     ///
@@ -115,7 +114,7 @@ impl Context {
         }
     }
 
-    /// Reads the headers beside an event.
+    /// Reads the headers of an invocation.
     pub(super) fn new(request_id: String, headers: &HeaderMap) -> Self {
         let deadline_ms = text(headers, DEADLINE_MS).and_then(|value| value.parse().ok());
         Self {
@@ -133,24 +132,24 @@ impl Context {
 
 impl fmt::Display for DeadlineExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the deadline of the invocation has passed")
+        f.write_str("deadline of the invocation exceeded")
     }
 }
 
 impl std::error::Error for DeadlineExceeded {}
 
-/// The instant of a time that the clock on the wall will show, or has shown.
+/// Returns the instant at which the system clock shows this time.
 fn instant(epoch_ms: u64) -> Option<Instant> {
     let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(epoch_ms))?;
     let now = Instant::now();
     match at.duration_since(SystemTime::now()) {
         Ok(ahead) => now.checked_add(ahead),
-        // An `Instant` cannot be from before the machine was started.
+        // An `Instant` cannot be before the start of the machine.
         Err(error) => Some(now.checked_sub(error.duration()).unwrap_or(now)),
     }
 }
 
-/// A header that is not empty. What clients send along can be any UTF-8.
+/// Returns the value of a header that is not empty. Values that clients set can be any UTF-8.
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let value = std::str::from_utf8(headers.get(name)?.as_bytes()).ok()?;
     (!value.is_empty()).then_some(value)
@@ -160,14 +159,13 @@ fn owned(headers: &HeaderMap, name: HeaderName) -> Option<String> {
     text(headers, name).map(str::to_owned)
 }
 
-fn json(headers: &HeaderMap, name: HeaderName) -> Option<Value> {
-    serde_json::from_slice(headers.get(name)?.as_bytes()).ok()
+fn json(headers: &HeaderMap, name: HeaderName) -> Option<String> {
+    owned(headers, name).filter(|json| serde_json::from_str::<IgnoredAny>(json).is_ok())
 }
 
 #[cfg(test)]
 mod tests {
     use http::HeaderValue;
-    use serde_json::json;
 
     use super::*;
 
@@ -184,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_none() {
+    fn missing_or_invalid_header_is_none() {
         let values: [&[u8]; 6] = [b"", b"x", b"{bad", b"-", b"\xff", b"18446744073709551616x"];
         for value in values {
             let context = context(&[
@@ -207,17 +205,17 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_send_along_may_be_any_utf8() {
+    fn headers_that_clients_set_may_be_any_utf8() {
         let context = context(&[
             ("lambda-runtime-client-context", b"{\"custom\":{\"n\":\"\xc3\xa9\"}}"),
             ("lambda-runtime-aws-tenant-id", b"\xc3\xa9"),
         ]);
-        assert_eq!(context.client_context, Some(json!({"custom": {"n": "\u{e9}"}})));
+        assert_eq!(context.client_context.unwrap(), "{\"custom\":{\"n\":\"\u{e9}\"}}");
         assert_eq!(context.tenant_id.as_deref(), Some("\u{e9}"));
     }
 
     #[test]
-    fn a_deadline_is_an_instant_wherever_it_is() {
+    fn deadline_is_an_instant_in_the_past_or_the_future() {
         let minute = Duration::from_secs(60);
         let table = [
             (epoch_ms() + 60_000, Duration::from_secs(59)..=minute),
@@ -230,13 +228,13 @@ mod tests {
             assert_eq!(context.deadline_ms, Some(deadline_ms));
             assert!(expected.contains(&context.remaining().unwrap()), "{deadline_ms}");
         }
-        // Nobody can wait for that long, or be asked to.
+        // There may be no such instant.
         let far = context(&[("lambda-runtime-deadline-ms", b"18446744073709551615")]);
         assert_eq!(far.deadline_ms, Some(u64::MAX));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_deadline_ends_what_it_is_put_on() {
+    async fn deadline_ends_a_future() {
         let mut context = context(&[]);
         assert_eq!(context.before_deadline(async { 1 }).await, Ok(1));
         context.deadline = Some(time::Instant::now().into_std() + Duration::from_secs(3));

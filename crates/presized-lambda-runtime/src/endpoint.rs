@@ -1,4 +1,4 @@
-//! Where the Runtime API is.
+//! The endpoint of the Runtime API.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,18 +6,18 @@ use std::str::FromStr;
 use http::header::HeaderValue;
 use http::uri::{Scheme, Uri};
 
-/// A host, a port, and the path under which the API is.
+/// The host, the port and the base path of the Runtime API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Endpoint {
-    /// Host and port to connect to; the host in brackets, where it is an IPv6 address.
+    /// The host and the port to connect to. An IPv6 address is in brackets.
     pub(super) address: String,
-    /// The same, as the endpoint was given.
+    /// The host and the port as they were given.
     pub(super) host_header: HeaderValue,
-    /// What the paths of all requests begin with, without a slash at its end.
+    /// The path before all routes, without a slash at its end.
     pub(super) base_path: String,
 }
 
-/// Why a text is not an endpoint.
+/// The reason why a string is not an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndpointError {
     Syntax,
@@ -31,7 +31,7 @@ impl FromStr for Endpoint {
     type Err = EndpointError;
 
     fn from_str(text: &str) -> Result<Self, EndpointError> {
-        // `Uri` drops a fragment in silence.
+        // `Uri` removes a fragment without an error.
         if text.contains(['?', '#']) {
             return Err(EndpointError::Query);
         }
@@ -65,11 +65,11 @@ impl FromStr for Endpoint {
 impl fmt::Display for EndpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Syntax => "the endpoint must look like host:port or http://host:port/path",
-            Self::Scheme => "the endpoint must begin with http://, if with a scheme at all",
-            Self::UserInfo => "the endpoint must have no user in it",
-            Self::Port => "the port of the endpoint is not a number up to 65535",
-            Self::Query => "the endpoint must have no query and no fragment",
+            Self::Syntax => "endpoint must be host:port or http://host:port/path",
+            Self::Scheme => "scheme of the endpoint must be http",
+            Self::UserInfo => "endpoint must not contain a user",
+            Self::Port => "port of the endpoint must be a number up to 65535",
+            Self::Query => "endpoint must not contain a query or a fragment",
         })
     }
 }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_endpoint_has_a_scheme_and_a_path_or_neither() {
+    fn endpoint_is_parsed_with_and_without_scheme_and_path() {
         let table = [
             ("127.0.0.1:9001", "127.0.0.1:9001", ""),
             ("localhost:9001", "localhost:9001", ""),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_endpoint_is_refused() {
+    fn invalid_endpoint_is_refused_with_its_reason() {
         let table = [
             ("", EndpointError::Syntax),
             ("a b", EndpointError::Syntax),

@@ -1,70 +1,78 @@
-//! Why there is no invocation, or an answer did not get through.
+//! The error of this crate.
 
 use std::fmt;
 use std::io;
 
 use http::StatusCode;
+use presized::CollectError;
+
+use super::transport::SendError;
+use super::{ApiError, Context, ErrorReport, Responder};
 
 /// A boxed error.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
-use super::{ApiError, Context, ErrorReport, Responder};
-use presized::CollectError;
 
-/// Why there is no invocation, or an answer did not get through.
+/// The reason why there is no invocation, or why a response was not delivered.
+///
+/// `Display` tells what failed. [`source`](std::error::Error::source) returns the cause.
 pub struct Error(Box<Inner>);
 
 struct Inner {
     kind: ErrorKind,
-    unanswered: Option<(Context, Responder)>,
+    invocation: Option<(Context, Responder)>,
 }
 
-/// What went wrong, with what is known about it.
+/// The kind of an [`Error`], with its cause.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A setting of the client is missing, or cannot be what it is given as.
+    /// A setting or an environment variable is missing or invalid.
     Config(BoxError),
-    /// No connection could be made.
+    /// No connection to the Runtime API could be opened.
     Connect(io::Error),
-    /// The connection failed after the request, or what came over it is not HTTP.
+    /// The connection ended before the response of the Runtime API, or the response is not HTTP.
     Broken(BoxError),
-    /// The Runtime API answered with an error that is not about an invocation.
+    /// The Runtime API returned an error that is not about an invocation.
     Api(ApiError),
-    /// What was to be done before a snapshot or after it failed, which the Runtime API was told.
+    /// A hook of SnapStart failed. The error was reported to the Runtime API.
     Hook(ErrorReport),
-    /// The event of an invocation cannot be read: it is longer than the limit, there is no memory
-    /// for it, or it broke off.
+    /// The event of an invocation could not be read: it exceeds the limit, there is no memory for
+    /// it, or the connection ended before the end of the event.
     ///
-    /// The invocation is there nevertheless, and is to be answered: see
-    /// [`Error::into_unanswered`].
+    /// The caller still waits for a response. See [`Error::into_responder`].
     Event(CollectError<io::Error>),
+    /// A worker of several ended without a result.
+    Worker(BoxError),
 }
 
 impl Error {
-    /// What went wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// Whether the process is to end without another request: the Runtime API said that it cannot
-    /// recover (500), a setting is missing or wrong, or a hook of SnapStart failed.
+    /// Returns `true` if the process should end without another request.
     ///
-    /// Others may pass, a connection that could not be made among them, and be tried again after
-    /// a while.
+    /// This is so if the Runtime API cannot recover (500), if the configuration is invalid, or if a
+    /// hook of SnapStart failed. All other errors may be temporary, so that a later request can
+    /// succeed.
     pub fn is_fatal(&self) -> bool {
         match &self.0.kind {
             ErrorKind::Config(_) | ErrorKind::Hook(_) => true,
             ErrorKind::Api(error) => error.status == StatusCode::INTERNAL_SERVER_ERROR,
-            ErrorKind::Connect(_) | ErrorKind::Broken(_) | ErrorKind::Event(_) => false,
+            ErrorKind::Connect(_)
+            | ErrorKind::Broken(_)
+            | ErrorKind::Event(_)
+            | ErrorKind::Worker(_) => false,
         }
     }
 
-    /// Whether an event was longer than the limit.
+    /// Returns `true` if an event exceeds the limit.
     pub fn is_too_large(&self) -> bool {
         matches!(&self.0.kind, ErrorKind::Event(error) if error.is_too_large())
     }
 
-    /// What the Runtime API answered, where it is an error of its own.
+    /// Returns the error that the Runtime API returned, if this is one.
     pub fn as_api_error(&self) -> Option<&ApiError> {
         match &self.0.kind {
             ErrorKind::Api(error) => Some(error),
@@ -72,10 +80,11 @@ impl Error {
         }
     }
 
-    /// The invocation whose event cannot be read: report that by
-    /// [`fail`](Responder::fail), and go on.
-    pub fn into_unanswered(self) -> Option<(Context, Responder)> {
-        self.0.unanswered
+    /// Returns the invocation whose event could not be read, if this is such an error.
+    ///
+    /// Report the error with [`Responder::fail`]. Then ask for the next invocation.
+    pub fn into_responder(self) -> Option<(Context, Responder)> {
+        self.0.invocation
     }
 
     pub(super) fn config(source: impl Into<BoxError>) -> Self {
@@ -88,11 +97,16 @@ impl Error {
         responder: Responder,
     ) -> Self {
         let kind = ErrorKind::Event(source);
-        Self(Box::new(Inner { kind, unanswered: Some((context, responder)) }))
+        Self(Box::new(Inner { kind, invocation: Some((context, responder)) }))
     }
 
     pub(super) fn new(kind: ErrorKind) -> Self {
-        Self(Box::new(Inner { kind, unanswered: None }))
+        Self(Box::new(Inner { kind, invocation: None }))
+    }
+
+    /// Returns the error in the form that tracing records with its causes.
+    pub(super) fn as_dyn(&self) -> &(dyn std::error::Error + 'static) {
+        self
     }
 }
 
@@ -102,42 +116,93 @@ impl From<ApiError> for Error {
     }
 }
 
+impl From<SendError> for Error {
+    fn from(error: SendError) -> Self {
+        Self::new(match error {
+            SendError::Connect(error) => ErrorKind::Connect(error),
+            SendError::Broken(error) => ErrorKind::Broken(error.into()),
+        })
+    }
+}
+
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let request_id = self.0.invocation.as_ref().map(|(context, _)| &context.request_id);
         f.debug_struct("Error")
             .field("kind", &self.0.kind)
-            .field(
-                "unanswered",
-                &self.0.unanswered.as_ref().map(|(context, _)| &context.request_id),
-            )
+            .field("request_id", &request_id)
             .finish()
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0.kind {
-            ErrorKind::Config(source) => write!(f, "client cannot be built: {source}"),
-            ErrorKind::Connect(source) => write!(f, "no connection to the Runtime API: {source}"),
-            ErrorKind::Broken(source) => write!(f, "Runtime API broke off: {source}"),
-            ErrorKind::Api(error) => write!(f, "Runtime API failed: {error}"),
+        f.write_str(match &self.0.kind {
+            ErrorKind::Config(_) => "runtime configuration is invalid",
+            ErrorKind::Connect(_) => "no connection to the Runtime API",
+            ErrorKind::Broken(_) => "connection to the Runtime API broke",
+            ErrorKind::Api(_) => "the Runtime API returned an error",
+            ErrorKind::Event(_) => "event cannot be read",
+            ErrorKind::Worker(_) => "worker ended without a result",
+            // A report is not an `Error`, so it cannot be the source.
             ErrorKind::Hook(report) => {
-                write!(f, "hook failed: {}: {}", report.error_type, report.error_message)
+                let ErrorReport { error_type, error_message, .. } = report;
+                return write!(f, "SnapStart hook failed: {error_type}: {error_message}");
             }
-            ErrorKind::Event(error) => write!(f, "event cannot be read: {error}"),
-        }
+        })
     }
 }
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // What `Display` has said of the nearest one is not said again by those who print
-        // the chain.
         match &self.0.kind {
-            ErrorKind::Config(source) | ErrorKind::Broken(source) => source.source(),
-            ErrorKind::Connect(source) => source.source(),
-            ErrorKind::Event(error) => error.source(),
-            ErrorKind::Api(_) | ErrorKind::Hook(_) => None,
+            ErrorKind::Config(source) | ErrorKind::Broken(source) | ErrorKind::Worker(source) => {
+                Some(&**source)
+            }
+            ErrorKind::Connect(source) => Some(source),
+            ErrorKind::Event(source) => Some(source),
+            ErrorKind::Api(source) => Some(source),
+            ErrorKind::Hook(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn each_layer_is_told_once_and_no_cause_is_skipped() {
+        let io = || io::Error::other("cause");
+        let api = ApiError {
+            status: StatusCode::FORBIDDEN,
+            error_type: Some("A".to_owned()),
+            message: Some("m".to_owned()),
+        };
+        let table = [
+            (ErrorKind::Config("cause".into()), "runtime configuration is invalid", "cause"),
+            (ErrorKind::Connect(io()), "no connection to the Runtime API", "cause"),
+            (ErrorKind::Broken(io().into()), "connection to the Runtime API broke", "cause"),
+            (ErrorKind::Worker(io().into()), "worker ended without a result", "cause"),
+            (ErrorKind::Api(api), "the Runtime API returned an error", "A (status 403): m"),
+        ];
+        for (kind, message, cause) in table {
+            let error = Error::new(kind);
+            assert_eq!(error.to_string(), message);
+            assert_eq!(error.source().unwrap().to_string(), cause);
+        }
+        let error = Error::new(ErrorKind::Hook(ErrorReport::new("A", "m")));
+        assert_eq!(error.to_string(), "SnapStart hook failed: A: m");
+        assert!(error.source().is_none());
+    }
+
+    #[test]
+    fn error_can_be_sent_between_threads() {
+        fn is_error<E: std::error::Error + Send + Sync + 'static>() {}
+        is_error::<Error>();
+        is_error::<ApiError>();
+        is_error::<crate::DeadlineExceeded>();
     }
 }

@@ -1,4 +1,6 @@
-//! How a failure is told to Lambda.
+//! The report of a failure, in the format of Lambda.
+
+mod json_text;
 
 use std::any::{self, Any};
 use std::backtrace::Backtrace;
@@ -10,10 +12,10 @@ use serde::Serialize;
 
 use super::wire::{FUNCTION_ERROR_TYPE, XRAY_ERROR_CAUSE, XRAY_ERROR_CAUSE_MAX};
 
-/// How a failure is told to Lambda, which tells the caller, and logs it.
+/// The report of a failure. Lambda sends it to the caller.
 ///
-/// One is made of every error there is, by `?` or [`From`]: its type is the name of the Rust type,
-/// and its message has those of its sources behind its own.
+/// `?` and [`From`] convert every [`Error`] into a report. Its type is the name of the Rust type, and
+/// its message contains the messages of all sources.
 ///
 /// # Examples
 ///
@@ -22,7 +24,7 @@ use super::wire::{FUNCTION_ERROR_TYPE, XRAY_ERROR_CAUSE, XRAY_ERROR_CAUSE_MAX};
 ///
 /// fn handler(event: &str) -> Result<i32, ErrorReport> {
 ///     let number: i32 = event.parse()?;
-///     number.checked_add(1).ok_or_else(|| ErrorReport::new("TooLarge", "no number comes next"))
+///     number.checked_add(1).ok_or_else(|| ErrorReport::new("TooLarge", "number has no successor"))
 /// }
 ///
 /// assert_eq!(handler("1"), Ok(2));
@@ -32,24 +34,25 @@ use super::wire::{FUNCTION_ERROR_TYPE, XRAY_ERROR_CAUSE, XRAY_ERROR_CAUSE_MAX};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ErrorReport {
-    /// What went wrong, for others to match on: AWS Step Functions do.
+    /// The type of the error, on which callers such as AWS Step Functions match.
     pub error_type: String,
-    /// What went wrong, for people to read.
+    /// The message of the error.
     pub error_message: String,
-    /// Where, one frame or cause an element.
+    /// The stack trace. Each element is a frame or a cause.
     pub stack_trace: Vec<String>,
-    /// A document in JSON that X-Ray shows. From 1 MiB on Lambda drops it, and so does this.
+    /// The cause for X-Ray, in JSON.
+    ///
+    /// A cause of 1 MiB or more is not sent, because Lambda drops it.
     #[serde(skip)]
     pub xray_cause: Option<Bytes>,
 }
 
 impl ErrorReport {
-    /// A report without a stack trace.
+    /// Creates a report without a stack trace.
     ///
-    /// Lambda counts failures by a type that looks like `Function.Name` or `Runtime.Name`
-    /// ([Runtime API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html#runtimes-api-invokeerror)),
-    /// beside the one given here: another is put behind `Function.`, without what a name cannot
-    /// have.
+    /// Lambda counts failures by a second type, which has the form `Function.Name` or `Runtime.Name`
+    /// ([Runtime API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html#runtimes-api-invokeerror)).
+    /// A type of another form is sent there as `Function.` and its ASCII letters and digits.
     pub fn new(error_type: impl Into<String>, error_message: impl Into<String>) -> Self {
         Self {
             error_type: error_type.into(),
@@ -59,13 +62,16 @@ impl ErrorReport {
         }
     }
 
-    /// The report of an error whose type is not known, as of a `Box<dyn Error>`.
+    /// Creates a report of an error without a concrete type, such as a `Box<dyn Error>`.
+    ///
+    /// The message contains the messages of all sources. A source whose message ends the message
+    /// before it is left out.
     pub fn from_dyn(error_type: impl Into<String>, error: &dyn Error) -> Self {
         let mut message = error.to_string();
         let mut source = error.source();
         while let Some(error) = source {
             let text = error.to_string();
-            // Many say what their source says.
+            // Many errors repeat the message of their source.
             if !message.ends_with(&text) {
                 message.push_str(": ");
                 message.push_str(&text);
@@ -75,7 +81,7 @@ impl ErrorReport {
         Self::new(error_type, message)
     }
 
-    /// Adds where it went wrong, one frame an element.
+    /// Sets the stack trace. Each element is a frame.
     #[must_use]
     pub fn with_stack_trace<T: Into<String>>(
         mut self,
@@ -85,57 +91,58 @@ impl ErrorReport {
         self
     }
 
-    /// Adds where it went wrong, as far as that was captured.
+    /// Sets the stack trace to the lines of a backtrace.
     #[must_use]
     pub fn with_backtrace(self, backtrace: &Backtrace) -> Self {
         let backtrace = backtrace.to_string();
         self.with_stack_trace(backtrace.lines().map(str::trim))
     }
 
-    /// Adds a document in JSON for X-Ray.
+    /// Sets the cause for X-Ray, in JSON.
     #[must_use]
     pub fn with_xray_cause(mut self, json: impl Into<Bytes>) -> Self {
         self.xray_cause = Some(json.into());
         self
     }
 
-    /// The report of a panic, from what it carries.
+    /// Creates a report of a panic from its payload.
     pub(super) fn from_panic(payload: &(dyn Any + Send)) -> Self {
         let message = payload
             .downcast_ref::<&str>()
             .copied()
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        Self::new(PANIC, message.unwrap_or("the panic has no message"))
+        Self::new(PANIC, message.unwrap_or("panic without a message"))
     }
 
-    /// What is posted.
+    /// Returns the report in JSON.
     pub(super) fn to_json(&self) -> Bytes {
-        // Strings and a list of strings: there is nothing in them that JSON cannot write.
+        // Writing strings as JSON into memory does not fail.
         serde_json::to_vec(self).map(Bytes::from).unwrap_or_default()
     }
 
-    /// The same in at most `most` bytes, which are several hundred: the last frames are left out
-    /// first, and then the ends of message and type.
-    pub(super) fn to_json_within(&self, most: usize) -> Bytes {
+    /// Returns the report in JSON of at most `max` bytes. `max` must be at least a few hundred.
+    ///
+    /// Leaves out the last frames first, and then the ends of message and type.
+    pub(super) fn to_json_within(&self, max: usize) -> Bytes {
         let whole = self.to_json();
-        if whole.len() <= most {
+        if whole.len() <= max {
             return whole;
         }
         let mut short = Self::new(
-            shortened(&self.error_type, NAME_LEN),
-            shortened(&self.error_message, most / 2),
+            json_text::cut(&self.error_type, NAME_LEN),
+            json_text::cut(&self.error_message, max / 2),
         );
-        let mut room = most.saturating_sub(short.to_json().len());
+        let mut room = max.saturating_sub(short.to_json().len());
         for frame in &self.stack_trace {
             // Two quotes and a comma.
-            let Some(less) = room.checked_sub(json_len(frame) + 3) else { break };
-            room = less;
+            let Some(left) = room.checked_sub(json_text::len(frame) + 3) else { break };
+            room = left;
             short.stack_trace.push(frame.clone());
         }
         short.to_json()
     }
 
-    /// What is told beside it.
+    /// Returns the headers of the report.
     pub(super) fn headers(&self) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
         let cause = self.xray_cause.as_ref().filter(|cause| cause.len() <= XRAY_ERROR_CAUSE_MAX);
         let cause = cause.and_then(|cause| HeaderValue::from_maybe_shared(cause.clone()).ok());
@@ -144,8 +151,8 @@ impl ErrorReport {
             .chain(cause.map(|cause| (XRAY_ERROR_CAUSE, cause)))
     }
 
-    /// The type as Lambda takes it in a header: `Runtime.` or `Function.`, and a word that begins
-    /// with a capital letter.
+    /// Returns the type in the form that Lambda accepts in a header: `Runtime.` or `Function.`, and
+    /// a word that begins with a capital letter.
     pub(super) fn header_type(&self) -> HeaderValue {
         let (origin, name) = match self.error_type.split_once('.') {
             Some((origin @ ("Runtime" | "Function"), name)) => (origin, name),
@@ -173,39 +180,10 @@ impl<E: Error> From<E> for ErrorReport {
     }
 }
 
-/// The name of a type without its path and its parameters.
+/// Returns the name of a type without its path and its parameters.
 fn short_name(type_name: &str) -> &str {
     let without_parameters = type_name.split('<').next().unwrap_or(type_name);
     without_parameters.rsplit("::").next().unwrap_or(type_name)
-}
-
-/// The beginning of `text` that JSON can have within `most` bytes, with a mark where it is cut.
-fn shortened(text: &str, most: usize) -> String {
-    const CUT: char = '\u{2026}';
-    if json_len(text) <= most {
-        return text.to_owned();
-    }
-    let mut room = most.saturating_sub(CUT.len_utf8());
-    let fits = |c: &char| {
-        let less = room.checked_sub(json_char_len(*c));
-        room = less.unwrap_or(0);
-        less.is_some()
-    };
-    text.chars().take_while(fits).chain([CUT]).collect()
-}
-
-/// Bytes of a text in JSON, without the quotes.
-fn json_len(text: &str) -> usize {
-    text.chars().map(json_char_len).sum()
-}
-
-/// As serde_json writes it (RFC 8259, section 7).
-fn json_char_len(c: char) -> usize {
-    match c {
-        '"' | '\\' | '\n' | '\r' | '\t' | '\x08' | '\x0c' => 2,
-        '\0'..'\x20' => 6,
-        _ => c.len_utf8(),
-    }
 }
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -214,7 +192,7 @@ const UNKNOWN: HeaderValue = HeaderValue::from_static("Function.Unknown");
 
 const PANIC: &str = "Function.Panic";
 
-/// No name is longer. A head has to fit into what the server reads of one.
+/// The maximum length of the name in a type. The server limits the length of all headers.
 const NAME_LEN: usize = 128;
 
 #[cfg(test)]
@@ -225,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_in_a_header_is_a_name() {
+    fn type_in_a_header_has_an_origin_and_a_name() {
         let table = [
             ("Runtime.ExitError", "Runtime.ExitError"),
             ("Function.Panic", "Function.Panic"),
@@ -247,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_is_json_with_three_members() {
+    fn report_is_json_with_three_members() {
         let report = ErrorReport::new("Late", "said \"no\"\n").with_stack_trace(["a", "b"]);
         let expected =
             r#"{"errorType":"Late","errorMessage":"said \"no\"\n","stackTrace":["a","b"]}"#;
@@ -255,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_that_lambda_would_drop_is_not_sent() {
+    fn xray_cause_of_one_mib_or_with_a_line_break_is_not_sent() {
         let table = [
             (Bytes::from_static(b"{}"), true),
             (vec![b' '; (1 << 20) - 1].into(), true),
@@ -289,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_told_with_its_sources() {
+    fn message_contains_each_source_once() {
         let report = ErrorReport::from(Outer(io::Error::other(Outer(fmt::Error))));
         assert_eq!(report.error_type, "Outer");
         let inner = fmt::Error.to_string();
@@ -297,11 +275,11 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_told_by_its_message() {
+    fn report_of_a_panic_has_its_message() {
         let table: [(Box<dyn Any + Send>, _); 3] = [
             (Box::new("literal"), "literal"),
             (Box::new("formatted".to_owned()), "formatted"),
-            (Box::new(5), "the panic has no message"),
+            (Box::new(5), "panic without a message"),
         ];
         for (payload, message) in table {
             assert_eq!(ErrorReport::from_panic(&*payload), ErrorReport::new(PANIC, message));

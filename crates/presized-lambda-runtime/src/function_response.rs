@@ -1,4 +1,4 @@
-//! What a function answers with.
+//! The response of a function.
 
 use std::fmt;
 use std::pin::Pin;
@@ -11,42 +11,43 @@ use tracing::Span;
 
 use super::{ErrorReport, HttpPrelude};
 
-/// What a function answers an invocation with: bytes, or a stream of them.
+/// The response of a function: bytes, or a stream of bytes.
 ///
-/// Bytes are whatever the caller of the function is to get; they need not be JSON. They go to
-/// the socket from where they are.
+/// The bytes need not be JSON. They are sent without a copy in user space.
 ///
 /// # Examples
 ///
 /// ```
-/// use presized_lambda_runtime::Answer;
+/// use presized_lambda_runtime::FunctionResponse;
 ///
-/// let json = Answer::from(r#"{"ok":true}"#);
-/// let binary = Answer::from(vec![0xff; 1024]);
+/// let json = FunctionResponse::from(r#"{"ok":true}"#);
+/// let binary = FunctionResponse::from(vec![0xff; 1024]);
 /// ```
-pub struct Answer(pub(super) Kind);
+pub struct FunctionResponse(pub(super) Payload);
 
-pub(super) enum Kind {
+pub(super) enum Payload {
     Bytes(Bytes),
     Stream(Chunks),
     Http(HttpPrelude, Chunks),
 }
 
-impl Answer {
-    /// An answer that is sent while it is made.
+impl FunctionResponse {
+    /// Creates a response that is sent while it is produced.
     ///
-    /// An error in the stream, or a panic, ends the answer, and its caller is told of it.
+    /// An error or a panic of the stream ends the response, and Lambda tells the caller.
     pub fn stream<S, C, E>(stream: S) -> Self
     where
         S: Stream<Item = Result<C, E>> + Send + 'static,
         C: Into<Bytes>,
         E: Into<ErrorReport>,
     {
-        Self(Kind::Stream(Chunks::new(stream)))
+        Self(Payload::Stream(Chunks::new(stream)))
     }
 
-    /// The same in the form of HTTP, for a function URL or another caller that makes an HTTP
-    /// response of it. Header values have to be UTF-8, or the invocation fails.
+    /// Creates a streamed HTTP response, for a function URL or another caller that reads the HTTP
+    /// integration response.
+    ///
+    /// The invocation fails if the value of a header is not UTF-8.
     pub fn http<S, C, E>(response: Response<S>) -> Self
     where
         S: Stream<Item = Result<C, E>> + Send + 'static,
@@ -54,51 +55,51 @@ impl Answer {
         E: Into<ErrorReport>,
     {
         let (head, body) = response.into_parts();
-        Self(Kind::Http(head.into(), Chunks::new(body)))
+        Self(Payload::Http(head.into(), Chunks::new(body)))
     }
 }
 
-impl From<Bytes> for Answer {
+impl From<Bytes> for FunctionResponse {
     fn from(bytes: Bytes) -> Self {
-        Self(Kind::Bytes(bytes))
+        Self(Payload::Bytes(bytes))
     }
 }
 
-impl From<Vec<u8>> for Answer {
+impl From<Vec<u8>> for FunctionResponse {
     fn from(bytes: Vec<u8>) -> Self {
         Bytes::from(bytes).into()
     }
 }
 
-impl From<String> for Answer {
+impl From<String> for FunctionResponse {
     fn from(text: String) -> Self {
         Bytes::from(text).into()
     }
 }
 
-impl From<&'static [u8]> for Answer {
+impl From<&'static [u8]> for FunctionResponse {
     fn from(bytes: &'static [u8]) -> Self {
         Bytes::from_static(bytes).into()
     }
 }
 
-impl From<&'static str> for Answer {
+impl From<&'static str> for FunctionResponse {
     fn from(text: &'static str) -> Self {
         text.as_bytes().into()
     }
 }
 
-impl fmt::Debug for Answer {
+impl fmt::Debug for FunctionResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Bytes(bytes) => write!(f, "Answer({} bytes)", bytes.len()),
-            Kind::Stream(_) => f.write_str("Answer(stream)"),
-            Kind::Http(prelude, _) => write!(f, "Answer(stream, {})", prelude.status),
+            Payload::Bytes(bytes) => write!(f, "FunctionResponse({} bytes)", bytes.len()),
+            Payload::Stream(_) => f.write_str("FunctionResponse(stream)"),
+            Payload::Http(prelude, _) => write!(f, "FunctionResponse(stream, {})", prelude.status),
         }
     }
 }
 
-/// A stream of any type, whose length goes into a span in the end.
+/// A stream of any type. It records its length in a span when it is dropped.
 pub(super) struct Chunks {
     stream: Pin<Box<dyn PollChunk + Send>>,
     sent: u64,
@@ -115,8 +116,8 @@ impl Chunks {
         Self { stream: Box::pin(stream), sent: 0, span: Span::none() }
     }
 
-    /// Tells `span` how many bytes there were.
-    pub(super) fn recorded_by(mut self, span: &Span) -> Self {
+    /// Sets the span that records the length.
+    pub(super) fn recorded_in(mut self, span: &Span) -> Self {
         self.span = span.clone();
         self
     }
@@ -136,11 +137,11 @@ impl Stream for Chunks {
 
 impl Drop for Chunks {
     fn drop(&mut self) {
-        self.span.record("answer_bytes", self.sent);
+        self.span.record("response_bytes", self.sent);
     }
 }
 
-/// A stream whose types of chunk and error are forgotten.
+/// A stream whose types of chunk and error are erased.
 trait PollChunk {
     fn poll_chunk(
         self: Pin<&mut Self>,

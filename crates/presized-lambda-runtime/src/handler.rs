@@ -1,60 +1,63 @@
-//! What is called for each invocation, and the async functions that can be.
+//! The handler of invocations, and handlers made of async functions.
 
 use std::future::Future;
 
 use bytes::Bytes;
 use futures_core::Stream;
 use http::Response;
-
-use super::{Answer, Context, ErrorReport};
 use presized::BufferPool;
 
-/// What is called for each invocation.
+use super::{Context, ErrorReport, FunctionResponse};
+
+/// The handler of invocations, which is called once for each.
 ///
-/// [`raw`], [`json`](super::json), [`streaming`], [`http_streaming`] and
-/// [`service`](super::service) make one of an async function or of a service. A type of one's own
-/// can be one as well.
+/// [`raw`], [`json`](super::json), [`streaming`] and [`http_streaming`] make a handler of an async
+/// function. [`service`](super::service) makes one of a tower service. Any other type can implement
+/// this trait.
 ///
 /// # Examples
 ///
 /// ```
 /// use bytes::Bytes;
-/// use presized_lambda_runtime::{Answer, Context, ErrorReport, Handler};
+/// use presized_lambda_runtime::{Context, ErrorReport, FunctionResponse, Handler};
 ///
 /// struct Greeter {
 ///     greeting: String,
 /// }
 ///
 /// impl Handler for Greeter {
-///     async fn call(&self, event: Bytes, _context: Context) -> Result<Answer, ErrorReport> {
+///     async fn call(&self, event: Bytes, _context: Context) -> Result<FunctionResponse, ErrorReport> {
 ///         let name = std::str::from_utf8(&event)?;
 ///         Ok(format!("{}, {name}!", self.greeting).into())
 ///     }
 /// }
 /// ```
 pub trait Handler: Send + Sync + 'static {
-    /// Answers one invocation.
+    /// Handles one invocation.
     ///
-    /// `event` can be memory of a pool, which has it back when it is dropped. A panic is an error
-    /// of this invocation and of no other.
+    /// `event` can be a buffer of the pool, which gets it back when it is dropped. A panic fails this
+    /// invocation and no other.
     ///
     /// # Errors
     ///
-    /// What the caller of the function is told.
+    /// Lambda sends the report to the caller.
     fn call(
         &self,
         event: Bytes,
         context: Context,
-    ) -> impl Future<Output = Result<Answer, ErrorReport>> + Send;
+    ) -> impl Future<Output = Result<FunctionResponse, ErrorReport>> + Send;
 
-    /// Tells, before the first invocation, where the memory of events comes from, so that answers
-    /// can be written to it as well. One that wraps another passes it on.
+    /// Sets the pool of the events, from which a handler can take the memory of its responses.
+    ///
+    /// The runtime calls it once, before the first invocation. A handler that wraps another should
+    /// pass the pool on.
     fn set_pool(&mut self, pool: &BufferPool) {
         let _ = pool;
     }
 }
 
-/// A function from bytes to bytes, or to whatever an [`Answer`] can be made of.
+/// Makes a handler of a function from bytes to bytes, or to anything that converts into a
+/// [`FunctionResponse`].
 ///
 /// # Examples
 ///
@@ -67,17 +70,19 @@ pub trait Handler: Send + Sync + 'static {
 /// run(raw(|event: Bytes, _: Context| async move { Ok::<_, io::Error>(event) })).await
 /// # }
 /// ```
-pub fn raw<F, Fut, A, E>(function: F) -> impl Handler
+pub fn raw<F, Fut, R, E>(function: F) -> impl Handler
 where
     F: Fn(Bytes, Context) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<A, E>> + Send,
-    A: Into<Answer>,
+    Fut: Future<Output = Result<R, E>> + Send,
+    R: Into<FunctionResponse>,
     E: Into<ErrorReport>,
 {
-    Function { function, answer: |returned: A| returned.into() }
+    Function { function, convert: |response: R| response.into() }
 }
 
-/// A function that answers with a stream of bytes, which are sent as they come.
+/// Makes a handler of a function that returns a stream of bytes.
+///
+/// Each chunk is sent as soon as the stream yields it.
 ///
 /// # Examples
 ///
@@ -104,11 +109,12 @@ where
     E: Into<ErrorReport>,
     D: Into<ErrorReport>,
 {
-    Function { function, answer: |stream: S| Answer::stream(stream) }
+    Function { function, convert: |stream: S| FunctionResponse::stream(stream) }
 }
 
-/// A function that answers with an HTTP response whose body is a stream of bytes: see
-/// [`Answer::http`].
+/// Makes a handler of a function that returns an HTTP response with a stream of bytes as its body.
+///
+/// See [`FunctionResponse::http`].
 ///
 /// # Examples
 ///
@@ -135,23 +141,23 @@ where
     E: Into<ErrorReport>,
     D: Into<ErrorReport>,
 {
-    Function { function, answer: |response: Response<S>| Answer::http(response) }
+    Function { function, convert: |response: Response<S>| FunctionResponse::http(response) }
 }
 
-/// An async function, and what makes an answer of what it returns.
+/// An async function, and the conversion of its output.
 struct Function<F, I> {
     function: F,
-    answer: I,
+    convert: I,
 }
 
-impl<F, Fut, I, A, E> Handler for Function<F, I>
+impl<F, Fut, I, R, E> Handler for Function<F, I>
 where
     F: Fn(Bytes, Context) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<A, E>> + Send,
-    I: Fn(A) -> Answer + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, E>> + Send,
+    I: Fn(R) -> FunctionResponse + Send + Sync + 'static,
     E: Into<ErrorReport>,
 {
-    async fn call(&self, event: Bytes, context: Context) -> Result<Answer, ErrorReport> {
-        (self.function)(event, context).await.map(&self.answer).map_err(Into::into)
+    async fn call(&self, event: Bytes, context: Context) -> Result<FunctionResponse, ErrorReport> {
+        (self.function)(event, context).await.map(&self.convert).map_err(Into::into)
     }
 }

@@ -1,4 +1,4 @@
-//! What a streamed answer in the form of HTTP begins with.
+//! The HTTP prelude of a streamed response.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::ErrorReport;
 use super::wire::PRELUDE_END;
 
-/// Status, headers and cookies of an answer that is streamed in the form of HTTP.
+/// The status, headers and cookies of a streamed HTTP response.
 ///
 /// # Examples
 ///
@@ -30,34 +30,41 @@ use super::wire::PRELUDE_END;
 pub struct HttpPrelude {
     /// The status.
     pub status: StatusCode,
-    /// The headers. Values are UTF-8. Several of one name are joined by commas, except
-    /// `Set-Cookie`, which joins the cookies.
+    /// The headers. Their values must be UTF-8.
+    ///
+    /// Values of one name are joined by commas. Values of `Set-Cookie` are added to the cookies.
     pub headers: HeaderMap,
     /// The cookies, each as the value of a `Set-Cookie` header.
     pub cookies: Vec<String>,
 }
 
 impl HttpPrelude {
-    /// One with no headers and no cookies.
+    /// Creates a prelude without headers and cookies.
     pub fn new(status: StatusCode) -> Self {
         Self { status, ..Self::default() }
     }
 
-    /// The prelude and what ends it, or a report of what cannot be written.
+    /// Returns the prelude in JSON and its end marker.
+    ///
+    /// # Errors
+    ///
+    /// Returns a report if the value of a header is not UTF-8.
     pub(super) fn encode(&self) -> Result<Bytes, ErrorReport> {
-        let mut written = Written {
+        let mut prelude = PreludeJson {
             status_code: self.status.as_u16(),
             headers: BTreeMap::new(),
             cookies: self.cookies.iter().map(String::as_str).collect(),
         };
         for (name, value) in &self.headers {
             let value = std::str::from_utf8(value.as_bytes()).map_err(|error| {
-                ErrorReport::new(INVALID_PRELUDE, format!("the value of header {name}: {error}"))
+                let valid = error.valid_up_to();
+                let message = format!("value of header {name} is not UTF-8 from byte {valid} on");
+                ErrorReport::new(INVALID_PRELUDE, message)
             })?;
             if name == SET_COOKIE {
-                written.cookies.push(value);
+                prelude.cookies.push(value);
             } else {
-                let values = written.headers.entry(name.as_str()).or_default();
+                let values = prelude.headers.entry(name.as_str()).or_default();
                 // RFC 9110, section 5.3.
                 if !values.is_empty() {
                     values.push_str(", ");
@@ -65,7 +72,7 @@ impl HttpPrelude {
                 values.push_str(value);
             }
         }
-        let mut encoded = serde_json::to_vec(&written)
+        let mut encoded = serde_json::to_vec(&prelude)
             .map_err(|error| ErrorReport::new(INVALID_PRELUDE, error.to_string()))?;
         encoded.extend_from_slice(&PRELUDE_END);
         Ok(encoded.into())
@@ -80,7 +87,7 @@ impl From<response::Parts> for HttpPrelude {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Written<'a> {
+struct PreludeJson<'a> {
     status_code: u16,
     headers: BTreeMap<&'a str, String>,
     cookies: Vec<&'a str>,
@@ -95,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prelude_is_json_and_eight_zeros() {
+    fn prelude_is_json_and_eight_zero_bytes() {
         let mut prelude = HttpPrelude::new(StatusCode::NOT_FOUND);
         prelude.cookies.push("a=b".to_owned());
         prelude.headers.append("vary", HeaderValue::from_static("accept"));
@@ -109,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_not_utf8_is_told() {
+    fn header_value_that_is_not_utf8_is_reported_by_name() {
         let mut prelude = HttpPrelude::default();
         prelude.headers.append("x-name", HeaderValue::from_bytes(b"\xe9").unwrap());
         let report = prelude.encode().unwrap_err();

@@ -1,61 +1,60 @@
-//! One call of the function.
+//! One invocation of the function.
 
 use std::fmt;
 
 use bytes::Bytes;
 use futures_core::Stream;
 
-use super::{Answered, Context, Error, ErrorReport, HttpPrelude, Responder};
+use super::{Context, Error, ErrorReport, HttpPrelude, Outcome, Responder};
 
-/// One call of the function: what it is called with, and the right to answer, which is used up by
-/// the answer.
-#[must_use = "an invocation that is not answered takes until its deadline to fail"]
+/// One invocation of the function: its event, its context, and the right to respond once.
+#[must_use = "an invocation without a response fails only at its deadline"]
 pub struct Invocation {
-    /// What is known of it besides the event.
+    /// The context of the invocation.
     pub context: Context,
-    /// What the function is called with.
+    /// The payload that the caller sent.
     pub event: Bytes,
     responder: Responder,
 }
 
 impl Invocation {
-    /// The parts, to hand the first two to a handler and to answer by the third.
+    /// Returns the parts: the context and the event for a handler, and the responder.
     pub fn into_parts(self) -> (Context, Bytes, Responder) {
         (self.context, self.event, self.responder)
     }
 
-    /// Answers: see [`Responder::respond`].
+    /// Sends a response. See [`Responder::respond`].
     ///
     /// # Errors
     ///
-    /// As of [`Responder::respond`].
-    pub async fn respond(self, answer: impl Into<Bytes>) -> Result<Answered, Error> {
-        self.responder.respond(answer).await
+    /// See [`Responder::respond`].
+    pub async fn respond(self, response: impl Into<Bytes>) -> Result<Outcome, Error> {
+        self.responder.respond(response).await
     }
 
-    /// Answers piece by piece: see [`Responder::respond_streaming`].
+    /// Sends a streamed response. See [`Responder::respond_streaming`].
     ///
     /// # Errors
     ///
-    /// As of [`Responder::respond`].
-    pub async fn respond_streaming<S, E>(self, answer: S) -> Result<Answered, Error>
+    /// See [`Responder::respond_streaming`].
+    pub async fn respond_streaming<S, E>(self, response: S) -> Result<Outcome, Error>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + 'static,
         E: Into<ErrorReport>,
     {
-        self.responder.respond_streaming(answer).await
+        self.responder.respond_streaming(response).await
     }
 
-    /// Answers piece by piece in the form of HTTP: see [`Responder::respond_http_streaming`].
+    /// Sends a streamed HTTP response. See [`Responder::respond_http_streaming`].
     ///
     /// # Errors
     ///
-    /// As of [`Responder::respond`].
+    /// See [`Responder::respond_http_streaming`].
     pub async fn respond_http_streaming<S, E>(
         self,
         prelude: HttpPrelude,
         body: S,
-    ) -> Result<Answered, Error>
+    ) -> Result<Outcome, Error>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + 'static,
         E: Into<ErrorReport>,
@@ -63,12 +62,12 @@ impl Invocation {
         self.responder.respond_http_streaming(prelude, body).await
     }
 
-    /// Answers that the function failed: see [`Responder::fail`].
+    /// Reports that the function failed. See [`Responder::fail`].
     ///
     /// # Errors
     ///
-    /// As of [`Responder::respond`].
-    pub async fn fail(self, report: &ErrorReport) -> Result<Answered, Error> {
+    /// See [`Responder::fail`].
+    pub async fn fail(self, report: &ErrorReport) -> Result<Outcome, Error> {
         self.responder.fail(report).await
     }
 

@@ -1,22 +1,22 @@
-//! A function from JSON to JSON.
+//! A handler made of a function from JSON to JSON.
 
 use std::future::Future;
 use std::marker::PhantomData;
 
 use bytes::Bytes;
+use presized::{BufferPool, LengthHistory};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Answer, Context, ErrorReport, Handler};
-use presized::{BufferPool, LengthHistory};
+use super::{Context, ErrorReport, FunctionResponse, Handler};
 
-/// A function that takes an event out of JSON, and whose answer becomes JSON.
+/// Makes a handler of a function whose event and response are JSON.
 ///
-/// The answer is written to memory of the same pool as events. How long it will be is guessed
-/// from those before it, so that a large one is written once and never moved.
+/// The response is written to a buffer from the pool of the events. Its length is predicted from
+/// earlier responses. A response that is no longer than predicted is written once and not moved.
 ///
-/// An event that is not such JSON fails as `Runtime.UnmarshalError`, and an answer that cannot
-/// be written as JSON, as `Runtime.MarshalError`.
+/// The invocation fails with `Runtime.UnmarshalError` if the event cannot be parsed as `T`, and with
+/// `Runtime.MarshalError` if the response cannot be written as JSON.
 ///
 /// # Examples
 ///
@@ -30,7 +30,7 @@ use presized::{BufferPool, LengthHistory};
 /// }
 ///
 /// async fn double(event: Event, _context: Context) -> Result<u32, ErrorReport> {
-///     event.width.checked_mul(2).ok_or_else(|| ErrorReport::new("TooWide", "nothing is wider"))
+///     event.width.checked_mul(2).ok_or_else(|| ErrorReport::new("TooWide", "width exceeds 2^31 - 1"))
 /// }
 ///
 /// run(json(double)).await
@@ -56,9 +56,9 @@ struct Json<T, F> {
 }
 
 impl<T, F> Json<T, F> {
-    fn write(&self, answer: &impl Serialize) -> Result<Bytes, ErrorReport> {
+    fn write(&self, response: &impl Serialize) -> Result<Bytes, ErrorReport> {
         let mut writer = self.pool.writer(self.history.expected());
-        serde_json::to_writer(&mut writer, answer).map_err(|error| failed(MARSHAL, &error))?;
+        serde_json::to_writer(&mut writer, response).map_err(|error| failed(MARSHAL, &error))?;
         let content = writer.into_bytes();
         self.history.observe(content.len() as u64);
         Ok(content)
@@ -73,12 +73,12 @@ where
     R: Serialize + Send,
     E: Into<ErrorReport> + Send,
 {
-    async fn call(&self, event: Bytes, context: Context) -> Result<Answer, ErrorReport> {
+    async fn call(&self, event: Bytes, context: Context) -> Result<FunctionResponse, ErrorReport> {
         let parsed = serde_json::from_slice(&event).map_err(|error| failed(UNMARSHAL, &error))?;
-        // Its memory can be that of the answer.
+        // The response can use the same buffer.
         drop(event);
-        let answer = (self.function)(parsed, context).await.map_err(Into::into)?;
-        self.write(&answer).map(Answer::from)
+        let response = (self.function)(parsed, context).await.map_err(Into::into)?;
+        self.write(&response).map(FunctionResponse::from)
     }
 
     fn set_pool(&mut self, pool: &BufferPool) {
@@ -90,7 +90,7 @@ fn failed(error_type: &str, error: &serde_json::Error) -> ErrorReport {
     ErrorReport::from_dyn(error_type, error)
 }
 
-// As the runtime of Python has them.
+// The runtime of Lambda for Python has the same types.
 
 const UNMARSHAL: &str = "Runtime.UnmarshalError";
 

@@ -1,4 +1,4 @@
-//! A panic of the function's code as the error of one invocation.
+//! Panics of the function's code, as error reports.
 
 use std::future::{Future, poll_fn};
 use std::mem;
@@ -8,10 +8,10 @@ use std::task::Poll;
 
 use super::ErrorReport;
 
-/// Awaits `future`, and makes an error of a panic in it.
+/// Awaits `future` and returns a panic in it as an error.
 ///
-/// It is not polled again after one. What it shares with others may be left in the middle of
-/// something, as it may be by a thread that panics: a `Mutex` says so.
+/// The future is not polled again after a panic. State that it shares with other futures may be
+/// inconsistent then, as it may be after a thread has panicked. A `Mutex` is poisoned.
 pub(super) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, ErrorReport> {
     let mut future = pin!(future);
     poll_fn(|cx| match catch(|| future.as_mut().poll(cx)) {
@@ -21,12 +21,12 @@ pub(super) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Erro
     .await
 }
 
-/// Calls `function`, and makes an error of a panic in it.
+/// Calls `function` and returns a panic in it as an error.
 pub(super) fn catch<T>(function: impl FnOnce() -> T) -> Result<T, ErrorReport> {
     catch_unwind(AssertUnwindSafe(function)).map_err(|payload| {
         let report = ErrorReport::from_panic(&*payload);
-        // To drop what was thrown is to run code of the function once more. What that throws is
-        // let go of: it may be the same again, without end.
+        // The payload can panic when it is dropped, and so can the payload of that panic, without
+        // end. The second one is leaked.
         if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             mem::forget(another);
         }

@@ -1,90 +1,90 @@
-//! The answer to one invocation.
+//! The response to one invocation.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_core::Stream;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, TRAILER};
 
+use super::api::Api;
 use super::streaming::Streaming;
 use super::wire::{
     FUNCTION_ERROR_BODY, FUNCTION_ERROR_TYPE, HTTP_INTEGRATION, INVOCATION_ID, RESPONSE_MODE,
     Route, STREAMING,
 };
-use super::{Answered, Error, ErrorReport, HttpPrelude, RuntimeClient};
+use super::{Error, ErrorReport, HttpPrelude, Outcome};
 
-/// The right to answer one invocation, once.
+/// The right to respond to one invocation, once.
 ///
-/// Dropping it answers nothing: the caller waits until the deadline, and where there is one
-/// invocation at a time, Lambda then ends the process.
-#[must_use = "an invocation that is not answered takes until its deadline to fail"]
+/// Dropping it sends no response. The caller then waits until the deadline, after which Lambda ends
+/// a process that serves one invocation at a time.
+#[must_use = "an invocation without a response fails only at its deadline"]
 pub struct Responder {
-    client: RuntimeClient,
+    api: Arc<Api>,
     request_id: String,
-    /// Tells this invocation from another with the same request id.
+    /// Tells two invocations of one request apart.
     invocation_id: Option<HeaderValue>,
 }
 
 impl Responder {
-    /// Answers with these bytes, whatever they are. They go to the socket from where they are.
+    /// Sends a response of any bytes, without a copy in user space.
     ///
-    /// An answer whose connection breaks is sent once more on another: the Runtime API knows it by
-    /// the id of its request, and takes one.
+    /// Sends it a second time, over another connection, if the connection breaks before the Runtime
+    /// API has replied. The Runtime API accepts one response for each request id.
     ///
     /// # Errors
     ///
-    /// The Runtime API could not be reached, or answered with something that is not about this
-    /// answer. What it says about this answer is in [`Answered`].
+    /// Returns an error if the Runtime API cannot be reached, or replies with an error that is not
+    /// about this response. An [`Outcome`] that is not `Accepted` tells an error that is.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future closes the connection. The answer may have got through.
-    pub async fn respond(self, answer: impl Into<Bytes>) -> Result<Answered, Error> {
-        let answer = answer.into();
+    /// Dropping the future closes the connection. The Runtime API may have received the response.
+    pub async fn respond(self, response: impl Into<Bytes>) -> Result<Outcome, Error> {
+        let response = response.into();
         let mut headers = self.headers();
-        headers.insert(CONTENT_TYPE, OCTETS);
-        Answered::of(self.client.post(Route::Response(&self.request_id), headers, answer).await?)
+        headers.insert(CONTENT_TYPE, OCTET_STREAM);
+        Outcome::of(self.api.post(Route::Response(&self.request_id), headers, response).await?)
     }
 
-    /// Answers piece by piece, as the pieces come.
+    /// Sends a streamed response, chunk by chunk.
     ///
-    /// An error in the stream, or a panic of it, ends the answer with what Lambda tells the caller
-    /// of it, and never as if it were whole. This future is what asks the stream for more.
+    /// An error or a panic of the stream ends the response with error trailers, so that the caller
+    /// does not take it for complete. The stream is polled by this future.
     ///
     /// # Errors
     ///
-    /// As of [`respond`](Self::respond). A stream cannot be sent again.
+    /// See [`respond`](Self::respond). A streamed response is sent once only.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future closes the connection, so that the answer breaks off.
-    pub async fn respond_streaming<S, E>(self, answer: S) -> Result<Answered, Error>
+    /// Dropping the future closes the connection, so that the response is incomplete.
+    pub async fn respond_streaming<S, E>(self, response: S) -> Result<Outcome, Error>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + 'static,
         E: Into<ErrorReport>,
     {
-        self.stream(OCTETS, Streaming::new(None, answer)).await
+        self.stream(OCTET_STREAM, Streaming::new(None, response)).await
     }
 
-    /// Answers piece by piece in the form of HTTP, for a function URL or another caller that makes
-    /// an HTTP response of it
-    /// (<https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming>).
+    /// Sends a streamed HTTP response, for a function URL or another caller that reads the
+    /// [HTTP integration response](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-custom.html#runtimes-custom-response-streaming).
     ///
-    /// A prelude that cannot be written, for a header that is not UTF-8, is answered as by
-    /// [`fail`](Self::fail).
+    /// Reports an error as [`fail`](Self::fail) does if a header in `prelude` is not UTF-8.
     ///
     /// # Errors
     ///
-    /// As of [`respond_streaming`](Self::respond_streaming).
+    /// See [`respond_streaming`](Self::respond_streaming).
     ///
     /// # Cancel safety
     ///
-    /// As of [`respond_streaming`](Self::respond_streaming).
+    /// See [`respond_streaming`](Self::respond_streaming).
     pub async fn respond_http_streaming<S, E>(
         self,
         prelude: HttpPrelude,
         body: S,
-    ) -> Result<Answered, Error>
+    ) -> Result<Outcome, Error>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + 'static,
         E: Into<ErrorReport>,
@@ -93,52 +93,51 @@ impl Responder {
             Ok(prelude) => (Some(prelude), None),
             Err(report) => (None, Some(report)),
         };
-        let answer = Streaming::new(prelude, body);
+        // Catches a panic of the body when it is dropped.
+        let response = Streaming::new(prelude, body);
         match failure {
-            None => self.stream(HTTP_INTEGRATION, answer).await,
+            None => self.stream(HTTP_INTEGRATION, response).await,
             Some(report) => {
-                drop(answer);
+                drop(response);
                 self.fail(&report).await
             }
         }
     }
 
-    /// Answers that the function failed.
+    /// Reports that the function failed.
     ///
     /// # Errors
     ///
-    /// As of [`respond`](Self::respond). None of them is a reason for the process to end that is
-    /// not one by [`Error::is_fatal`].
+    /// See [`respond`](Self::respond). End the process only if [`Error::is_fatal`] is `true`.
     ///
     /// # Cancel safety
     ///
-    /// As of [`respond`](Self::respond).
-    pub async fn fail(self, report: &ErrorReport) -> Result<Answered, Error> {
+    /// See [`respond`](Self::respond).
+    pub async fn fail(self, report: &ErrorReport) -> Result<Outcome, Error> {
         let mut headers = self.headers();
         headers.extend(report.headers());
-        Answered::of(
-            self.client.post(Route::Error(&self.request_id), headers, report.to_json()).await?,
-        )
+        let body = report.to_json();
+        Outcome::of(self.api.post(Route::Error(&self.request_id), headers, body).await?)
     }
 
-    /// The id of the request that this answers.
+    /// Returns the id of the request.
     pub fn request_id(&self) -> &str {
         &self.request_id
     }
 
     pub(super) fn new(
-        client: RuntimeClient,
+        api: Arc<Api>,
         request_id: String,
         invocation_id: Option<HeaderValue>,
     ) -> Self {
-        Self { client, request_id, invocation_id }
+        Self { api, request_id, invocation_id }
     }
 
     async fn stream<S, E>(
         self,
         content_type: HeaderValue,
         body: Streaming<S>,
-    ) -> Result<Answered, Error>
+    ) -> Result<Outcome, Error>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + 'static,
         E: Into<ErrorReport>,
@@ -146,13 +145,11 @@ impl Responder {
         let mut headers = self.headers();
         headers.insert(CONTENT_TYPE, content_type);
         headers.insert(RESPONSE_MODE, STREAMING);
-        // hyper writes no trailer that is not named here, as nobody need read it (RFC 9110,
-        // section 6.6.2).
+        // hyper sends only trailers that are named here (RFC 9110, section 6.6.2).
         headers.append(TRAILER, FUNCTION_ERROR_TYPE.into());
         headers.append(TRAILER, FUNCTION_ERROR_BODY.into());
-        Answered::of(
-            self.client.post_stream(Route::Response(&self.request_id), headers, body).await?,
-        )
+        let route = Route::Response(&self.request_id);
+        Outcome::of(self.api.post_stream(route, headers, body).await?)
     }
 
     fn headers(&self) -> HeaderMap {
@@ -173,7 +170,7 @@ impl fmt::Debug for Responder {
     }
 }
 
-/// Room for what an answer is sent with.
+/// The number of headers of a response, rounded up.
 const HEADERS: usize = 6;
 
-const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
+const OCTET_STREAM: HeaderValue = HeaderValue::from_static("application/octet-stream");

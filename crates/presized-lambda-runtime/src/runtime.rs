@@ -1,26 +1,25 @@
-//! The process of a function: what it is set up with, and how many invocations it serves at once.
+//! The runtime of a function: its settings and its loop.
 
 use std::env;
 use std::fmt;
 use std::future::{Future, pending};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
-
-use tokio::sync::watch;
-use tokio::task::JoinSet;
 
 use super::shutdown::{terminate, until};
 use super::snap_start::{Hook, SnapStart};
 use super::wire::{CONCURRENCY_VARIABLE, INITIALIZATION_VARIABLE, SNAP_START};
-use super::worker::{OnInvocation, Worker};
-use super::{Context, Error, ErrorKind, ErrorReport, Handler, RuntimeClient};
+use super::worker::{InvocationHook, Worker};
+use super::workers;
+use super::{Context, Error, ErrorReport, Handler, RuntimeClient};
 
-/// Serves invocations, as the environment that Lambda starts the process in says: see
-/// [`Runtime::run`].
+/// Serves invocations with the settings that Lambda puts into the environment.
+///
+/// See [`Runtime::run`].
 ///
 /// # Errors
 ///
-/// As of [`Runtime::run`].
+/// See [`Runtime::run`].
 ///
 /// # Examples
 ///
@@ -42,12 +41,14 @@ pub async fn run(handler: impl Handler) -> Result<(), Error> {
     Runtime::new(handler).run().await
 }
 
-/// A function, and how it is run. What is not set is as the environment says when it is run.
+/// The runtime of a function: a handler and the settings to run it with.
+///
+/// Settings that are not set come from the environment.
 ///
 /// # Examples
 ///
-/// With a connection that a snapshot cannot keep, and a pool that is shared with what the
-/// function calls:
+/// The handler shares the pool of the events, and a connection is opened again after a snapshot was
+/// restored:
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), presized_lambda_runtime::Error> {
@@ -65,19 +66,19 @@ pub async fn run(handler: impl Handler) -> Result<(), Error> {
 /// Runtime::new(handler).client(client).after_restore(connect).run().await
 /// # }
 /// ```
-#[must_use = "nothing is served until it is run"]
+#[must_use = "a runtime serves nothing until `run` is called"]
 pub struct Runtime<H> {
     handler: H,
     client: Option<RuntimeClient>,
     concurrency: Option<usize>,
     shutdown: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    on_invocation: Option<OnInvocation>,
+    on_invocation: Option<InvocationHook>,
     uses_snap_start: Option<bool>,
     snap_start: SnapStart,
 }
 
 impl<H: Handler> Runtime<H> {
-    /// A function with nothing set.
+    /// Creates a runtime without settings.
     pub fn new(handler: H) -> Self {
         Self {
             handler,
@@ -90,55 +91,60 @@ impl<H: Handler> Runtime<H> {
         }
     }
 
-    /// Where invocations come from. By default `AWS_LAMBDA_RUNTIME_API` says.
+    /// Sets the client that receives invocations.
+    ///
+    /// The default is [`RuntimeClient::from_env`].
     pub fn client(mut self, client: RuntimeClient) -> Self {
         self.client = Some(client);
         self
     }
 
-    /// How many invocations are served at the same time, each by a task that asks for the next one
-    /// when it has answered. By default `AWS_LAMBDA_MAX_CONCURRENCY` says.
+    /// Sets the number of tasks that serve invocations at the same time.
     ///
-    /// This is for where Lambda, or what stands in for it, gives a process several at a time.
-    /// Where it does not, leave it unset, even to 1: one task then serves all, and a failure to
-    /// get an invocation ends it without another try.
-    pub fn concurrency(mut self, invocations: usize) -> Self {
-        self.concurrency = Some(invocations);
+    /// The default is `AWS_LAMBDA_MAX_CONCURRENCY`, which Lambda sets where a process gets several
+    /// invocations at a time. If neither is set, one task serves all invocations, and the first
+    /// failure to receive one ends [`run`](Self::run). If one is set, even to 1, each task tries
+    /// five times.
+    pub fn concurrency(mut self, concurrency: usize) -> Self {
+        self.concurrency = Some(concurrency);
         self
     }
 
-    /// When to stop asking for invocations, and return once those in hand are answered. By default
-    /// on SIGTERM.
+    /// Sets the signal to shut down: [`run`](Self::run) finishes the invocations that it has received,
+    /// and returns.
     ///
-    /// Lambda sends that only to functions with an extension, and ends the process soon after.
+    /// The default is SIGTERM. Lambda sends SIGTERM only to functions with an extension, and ends the
+    /// process shortly after.
     pub fn shutdown(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.shutdown = Some(Box::pin(signal));
         self
     }
 
-    /// Is called with every invocation before the function is, where one is served at a time.
+    /// Sets a hook that is called before the handler, for each invocation.
     ///
-    /// It is the place to put [`Context::trace_id`] into the environment as `_X_AMZN_TRACE_ID`,
-    /// for an SDK of X-Ray that looks there. This crate does not: since edition 2024 to set a
-    /// variable is `unsafe`, for only the program as a whole can know that no other thread reads
-    /// the environment at that moment. Where several are served at the same time it is never
-    /// called, since what belongs to the process would be that of another invocation.
+    /// The hook can put [`Context::trace_id`] into the environment as `_X_AMZN_TRACE_ID`, where SDKs
+    /// of X-Ray look for it. This crate does not, because setting a variable is `unsafe`: only the
+    /// program can know that no other thread reads the environment at that moment.
+    ///
+    /// The hook is not called if a [`concurrency`](Self::concurrency) is set. State of the process
+    /// would belong to several invocations then.
     pub fn on_invocation(mut self, hook: impl Fn(&Context) + Send + Sync + 'static) -> Self {
-        self.on_invocation = Some(OnInvocation::new(hook));
+        self.on_invocation = Some(InvocationHook::new(hook));
         self
     }
 
-    /// Whether a snapshot is taken of the process before the first invocation. By default
-    /// `AWS_LAMBDA_INITIALIZATION_TYPE` says.
+    /// Sets whether Lambda takes a snapshot of the process before the first invocation.
+    ///
+    /// The default is `true` if `AWS_LAMBDA_INITIALIZATION_TYPE` is `snap-start`.
     pub fn snap_start(mut self, uses_snap_start: bool) -> Self {
         self.uses_snap_start = Some(uses_snap_start);
         self
     }
 
-    /// What to do before the snapshot, where one is taken: to load what is needed, to close what
-    /// cannot be stored.
+    /// Sets a hook that is called before the snapshot, if there is one.
     ///
-    /// An error, or a panic, is reported as one of the start of the function, and ends it.
+    /// It can load data that every invocation needs, and close what a snapshot cannot contain. An
+    /// error or a panic is reported as an initialization error and ends [`run`](Self::run).
     pub fn before_checkpoint<Fut, E>(mut self, hook: impl FnOnce() -> Fut + Send + 'static) -> Self
     where
         Fut: Future<Output = Result<(), E>> + Send + 'static,
@@ -148,11 +154,10 @@ impl<H: Handler> Runtime<H> {
         self
     }
 
-    /// What to do after the process was restored, where a snapshot was taken: to connect again, to
-    /// draw numbers that are unique.
+    /// Sets a hook that is called after the process was restored from a snapshot, if there is one.
     ///
-    /// The connections to the Runtime API are new by then. An error, or a panic, is reported as
-    /// one of the restoration, and ends the function.
+    /// It can open connections and draw random numbers. Connections to the Runtime API are replaced
+    /// before. An error or a panic is reported as a restoration error and ends [`run`](Self::run).
     pub fn after_restore<Fut, E>(mut self, hook: impl FnOnce() -> Fut + Send + 'static) -> Self
     where
         Fut: Future<Output = Result<(), E>> + Send + 'static,
@@ -162,33 +167,34 @@ impl<H: Handler> Runtime<H> {
         self
     }
 
-    /// Serves invocations until it is shut down, within a runtime of tokio that has its timer and
-    /// I/O enabled.
+    /// Serves invocations until the shutdown signal.
     ///
-    /// An invocation fails alone: by an error of the function or a panic of it, by an event that
-    /// cannot be read or an answer that is refused. Each has a span, `lambda.invocation`, with the
-    /// id of its request, the ARN, the trace, the lengths of event and answer in bytes, and never
-    /// their content.
+    /// Needs a tokio runtime with I/O and timer enabled.
+    ///
+    /// One failed invocation does not affect the others: an error or a panic of the handler, an
+    /// event that cannot be read, a response that is refused. Each invocation has a tracing span
+    /// `lambda.invocation` with its request id, ARN and trace id, and the lengths of its event and
+    /// response in bytes. The content of neither is logged.
     ///
     /// # Errors
     ///
-    /// The process is to end, with an error:
+    /// Returns an error, with which the process should end, if
     ///
-    /// - A setting is missing or is wrong, or a hook of SnapStart failed.
-    /// - The Runtime API said that it cannot recover.
-    /// - No invocation can be had. Where several are served at the same time, that was tried five
-    ///   times.
+    /// - a setting is missing or invalid, or a hook of SnapStart failed,
+    /// - the Runtime API cannot recover,
+    /// - no invocation can be received, in one attempt, or in five with a
+    ///   [`concurrency`](Self::concurrency).
     ///
-    /// Where several are served at the same time, one that cannot go on leaves the others, and
-    /// the first error is returned when none is left.
+    /// With a concurrency, the other tasks continue after one has failed. The first error is
+    /// returned when all have ended.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the invocations in hand, which are not answered then.
+    /// Dropping the future drops the current invocations without a response.
     pub async fn run(mut self) -> Result<(), Error> {
         let concurrency = match self.concurrency {
             None => concurrency(env::var(CONCURRENCY_VARIABLE).ok().as_deref())?,
-            Some(0) => return Err(Error::config("0 invocations at the same time are none")),
+            Some(0) => return Err(Error::config("concurrency must be at least 1")),
             given => given,
         };
         let client = self.client.map_or_else(RuntimeClient::from_env, Ok)?;
@@ -205,11 +211,13 @@ impl<H: Handler> Runtime<H> {
         self.handler.set_pool(client.pool());
         let (handler, on_invocation) = (self.handler, self.on_invocation);
         match concurrency {
-            // In place: to hand each invocation to another task costs CPU time.
-            None => Worker { client, handler, on_invocation, tries: 1 }.serve(stop.as_mut()).await,
-            Some(loops) => {
-                let worker = Worker { client, handler, on_invocation: None, tries: TRIES };
-                serve_at_once(Arc::new(worker), loops, stop).await
+            // Without another task, which would cost CPU time for each invocation.
+            None => {
+                Worker { client, handler, on_invocation, attempts: 1 }.serve(stop.as_mut()).await
+            }
+            Some(concurrency) => {
+                let worker = Worker { client, handler, on_invocation: None, attempts: ATTEMPTS };
+                workers::serve(Arc::new(worker), concurrency, stop).await
             }
         }
     }
@@ -224,71 +232,38 @@ impl<H> fmt::Debug for Runtime<H> {
     }
 }
 
-/// Serves in so many loops, until none is left.
-async fn serve_at_once<H: Handler>(
-    worker: Arc<Worker<H>>,
-    loops: usize,
-    mut stop: Pin<Box<dyn Future<Output = ()> + Send>>,
-) -> Result<(), Error> {
-    let (stopping, _) = watch::channel(false);
-    let mut running = JoinSet::new();
-    for _ in 0..loops {
-        let (worker, mut stopped) = (Arc::clone(&worker), stopping.subscribe());
-        running.spawn(async move {
-            let stop = pin!(async {
-                // An error is that there is nobody left to say it.
-                let _ = stopped.wait_for(|stop| *stop).await;
-            });
-            worker.serve(stop).await
-        });
-    }
-    let mut failure = None;
-    while let Some(ended) = until(stop.as_mut(), running.join_next()).await {
-        let Some(ended) = ended else { return failure.map_or(Ok(()), Err) };
-        let ended = ended.unwrap_or_else(|lost| Err(Error::new(ErrorKind::Broken(lost.into()))));
-        if let Err(error) = ended {
-            tracing::error!(%error, left = running.len(), "a loop has ended");
-            failure.get_or_insert(error);
-        }
-    }
-    stopping.send_replace(true);
-    while let Some(ended) = running.join_next().await {
-        if let Ok(Err(error)) = ended {
-            tracing::error!(%error, "a loop has ended");
-        }
-    }
-    Ok(())
-}
-
-/// Resolves on SIGTERM.
+/// Returns the default shutdown signal.
 fn terminated() -> Pin<Box<dyn Future<Output = ()> + Send>> {
     match terminate() {
         Ok(terminated) => Box::pin(terminated),
         Err(error) => {
-            tracing::warn!(%error, "SIGTERM cannot be heard");
+            let error = &error as &(dyn std::error::Error + 'static);
+            tracing::warn!(error, "no handler for SIGTERM");
             Box::pin(pending())
         }
     }
 }
 
-/// What the variable says, if it is set.
+/// Parses the value of the variable, if it is set.
 fn concurrency(variable: Option<&str>) -> Result<Option<usize>, Error> {
     let Some(text) = variable else { return Ok(None) };
     match text.parse() {
-        Ok(0) | Err(_) => Err(Error::config(format!("{CONCURRENCY_VARIABLE} is {text:?}"))),
+        Ok(0) | Err(_) => Err(Error::config(format!(
+            "{CONCURRENCY_VARIABLE} is {text:?} and must be a number of at least 1"
+        ))),
         Ok(number) => Ok(Some(number)),
     }
 }
 
-/// Of each loop, where there are several: with the waits between them, a second and a half.
-const TRIES: u32 = 5;
+/// The attempts of each task to receive an invocation. The pauses between them take 1.5 seconds.
+const ATTEMPTS: u32 = 5;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn concurrency_is_a_positive_number() {
+    fn concurrency_in_the_environment_must_be_a_positive_number() {
         let table = [
             (None, Some(None)),
             (Some("1"), Some(Some(1))),

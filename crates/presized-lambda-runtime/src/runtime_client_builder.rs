@@ -1,15 +1,16 @@
-//! The settings of a client.
+//! The builder of a client.
 
 use std::fmt;
 
 use http::HeaderValue;
+use presized::{BufferPool, Reader};
 
+use super::api::Api;
 use super::endpoint::Endpoint;
 use super::wire::{CONCURRENCY_VARIABLE, ENDPOINT_VARIABLE, EVENT_MAX};
 use super::{Error, RuntimeClient};
-use presized::{BufferPool, Reader};
 
-/// Settings to make a [`RuntimeClient`] with.
+/// Builds a [`RuntimeClient`].
 ///
 /// # Examples
 ///
@@ -26,7 +27,7 @@ use presized::{BufferPool, Reader};
 /// # }
 /// ```
 #[derive(Clone)]
-#[must_use = "a builder builds nothing by itself"]
+#[must_use = "a builder does nothing until `build` is called"]
 pub struct RuntimeClientBuilder {
     endpoint: Option<String>,
     user_agent: Option<String>,
@@ -34,61 +35,64 @@ pub struct RuntimeClientBuilder {
 }
 
 impl RuntimeClientBuilder {
-    /// Where the Runtime API is: `host:port`, as `AWS_LAMBDA_RUNTIME_API` has it, or
-    /// `http://host:port/base`, as some emulators want it.
+    /// Sets the endpoint of the Runtime API.
+    ///
+    /// It is `host:port`, as in `AWS_LAMBDA_RUNTIME_API`, or `http://host:port/path`, as some
+    /// emulators need it.
     pub fn endpoint(mut self, endpoint: impl Into<String>) -> Self {
         self.endpoint = Some(endpoint.into());
         self
     }
 
-    /// Sets how events are read: the limit in bytes, and the pool and history that they share. The
-    /// default limit is [`EVENT_MAX`](super::EVENT_MAX), which Lambda itself enforces.
+    /// Sets how events are read: the limit in bytes, the pool and the history.
     ///
-    /// A reader without a pool gets a pool that keeps up to 16 MiB: the event and the response of
-    /// one invocation. A client [from the environment](RuntimeClient::from_env) keeps as much for
-    /// each concurrent invocation. A reader without a history gets one, which predicts the length
-    /// of events that declare none.
+    /// The default limit is [`EVENT_MAX`](super::wire::EVENT_MAX), which is Lambda's own. A reader
+    /// without a pool gets one that keeps up to 16 MiB: the event and the response of one
+    /// invocation. [`RuntimeClient::from_env`] keeps as much for each concurrent invocation. A
+    /// reader without a history gets one. The history predicts the length of events that declare
+    /// none.
     pub fn reader(mut self, reader: impl Into<Reader>) -> Self {
         self.reader = reader.into();
         self
     }
 
-    /// Replaces the `User-Agent` of the requests.
+    /// Sets the `User-Agent` header of all requests.
     pub fn user_agent(mut self, user_agent: impl Into<String>) -> Self {
         self.user_agent = Some(user_agent.into());
         self
     }
 
-    /// Makes the client. It connects when it has something to ask.
+    /// Creates the client. It opens a connection when it needs one.
     ///
     /// # Errors
     ///
-    /// [`Config`](super::ErrorKind::Config) where there is no endpoint, or a setting cannot be
-    /// what it is given as.
+    /// Returns [`Config`](super::ErrorKind::Config) if the endpoint is missing or invalid, or if
+    /// the user agent is not a header value.
     pub fn build(self) -> Result<RuntimeClient, Error> {
-        let endpoint = self.endpoint.ok_or_else(|| Error::config("no endpoint is set"))?;
+        let endpoint = self.endpoint.ok_or_else(|| Error::config("endpoint is not set"))?;
         let endpoint: Endpoint = endpoint.parse().map_err(Error::config)?;
         let user_agent = match self.user_agent {
-            Some(text) => HeaderValue::try_from(text).map_err(Error::config)?,
+            Some(text) => HeaderValue::try_from(text)
+                .map_err(|_invalid| Error::config("user agent must be a valid header value"))?,
             None => HeaderValue::from_static(USER_AGENT),
         };
         let pool = self.reader.get_pool().cloned();
         let pool = pool.unwrap_or_else(|| BufferPool::new(IDLE_BYTES));
         let history = self.reader.get_history().cloned().unwrap_or_default();
         let reader = self.reader.pool(&pool).history(&history);
-        Ok(RuntimeClient::new(endpoint, user_agent, reader, pool))
+        Ok(RuntimeClient::new(Api::new(endpoint, user_agent), reader, pool))
     }
 
     pub(super) fn new() -> Self {
         Self { endpoint: None, user_agent: None, reader: Reader::new(EVENT_MAX) }
     }
 
-    /// What the environment says, which `variable` looks up.
+    /// Reads the environment, in which `variable` looks up a name.
     pub(super) fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let endpoint = variable(ENDPOINT_VARIABLE)
             .ok_or_else(|| Error::config(format!("{ENDPOINT_VARIABLE} is not set")))?;
-        let at_once = variable(CONCURRENCY_VARIABLE).and_then(|number| number.parse().ok());
-        let idle_bytes = IDLE_BYTES.saturating_mul(at_once.unwrap_or(1));
+        let concurrency = variable(CONCURRENCY_VARIABLE).and_then(|number| number.parse().ok());
+        let idle_bytes = IDLE_BYTES.saturating_mul(concurrency.unwrap_or(1));
         let reader = Reader::new(EVENT_MAX).pool(&BufferPool::new(idle_bytes));
         Ok(Self::new().endpoint(endpoint).reader(reader))
     }
@@ -98,18 +102,22 @@ impl fmt::Debug for RuntimeClientBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RuntimeClientBuilder")
             .field("endpoint", &self.endpoint)
+            .field("user_agent", &self.user_agent)
             .field("reader", &self.reader)
-            .finish_non_exhaustive()
+            .finish()
     }
 }
 
-/// Two buffers of the size that the longest event, and the longest answer, are given.
+/// The bytes that a pool keeps for one invocation: the buffers of the longest event and of the
+/// longest response.
 const IDLE_BYTES: u64 = 16 << 20;
 
 const USER_AGENT: &str = concat!("presized/", env!("CARGO_PKG_VERSION"));
 
 #[cfg(test)]
 mod tests {
+    use std::error::Error as _;
+
     use super::*;
 
     fn from(variables: &[(&str, &str)]) -> Result<RuntimeClient, Error> {
@@ -121,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pool_of_the_environment_is_as_large_as_its_concurrency() {
+    fn pool_from_the_environment_grows_with_the_concurrency() {
         let api = ("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:9001");
         let table = [(None, 16 << 20), (Some("4"), 64 << 20), (Some("many"), 16 << 20)];
         for (concurrency, idle_bytes) in table {
@@ -134,10 +142,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
-        let error = from(&[]).unwrap_err();
-        assert_eq!(error.to_string(), "client cannot be built: AWS_LAMBDA_RUNTIME_API is not set");
-        let error = RuntimeClient::builder().build().unwrap_err();
-        assert_eq!(error.to_string(), "client cannot be built: no endpoint is set");
+    fn configuration_error_names_what_is_missing_or_wrong() {
+        let client = |endpoint: &str| RuntimeClient::builder().endpoint(endpoint);
+        let table = [
+            (from(&[]), "AWS_LAMBDA_RUNTIME_API is not set"),
+            (RuntimeClient::builder().build(), "endpoint is not set"),
+            (client("a b").build(), "endpoint must be host:port or http://host:port/path"),
+            (client("a:1").user_agent("\n").build(), "user agent must be a valid header value"),
+        ];
+        for (built, expected) in table {
+            let error = built.unwrap_err();
+            assert_eq!(error.to_string(), "runtime configuration is invalid");
+            assert_eq!(error.source().unwrap().to_string(), expected);
+            assert!(error.is_fatal());
+        }
     }
 }

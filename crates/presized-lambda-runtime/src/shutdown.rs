@@ -1,4 +1,4 @@
-//! When to stop asking for invocations.
+//! The signal to shut down, and work that it interrupts.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -6,13 +6,14 @@ use std::mem;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-/// Waits for the signal by which Lambda ends a process: SIGTERM, or Ctrl-C where there is none.
+/// Returns a future that waits for SIGTERM, with which Lambda ends a process, or for Ctrl-C on
+/// Windows.
 ///
-/// It is listened for from the call on, and not from the first poll.
+/// A signal counts from this call on, and not only from the first poll.
 ///
 /// # Errors
 ///
-/// Where the runtime of tokio has no I/O driver, or the system has no such signal.
+/// Returns an error if the tokio runtime has no I/O driver, or if the system has no such signal.
 pub(super) fn terminate() -> io::Result<impl Future<Output = ()> + Send> {
     #[cfg(unix)]
     let mut signal = {
@@ -22,14 +23,14 @@ pub(super) fn terminate() -> io::Result<impl Future<Output = ()> + Send> {
     #[cfg(windows)]
     let mut signal = tokio::signal::windows::ctrl_c()?;
     Ok(async move {
-        // `None` would mean that no more signals can come, which tokio never says.
+        // tokio never returns `None` here.
         let _ = signal.recv().await;
     })
 }
 
-/// Awaits `work`, unless `stop` is done before it begins, or while there is nothing to it yet.
+/// Awaits `work` until `stop` is ready. Returns `None` if `stop` was ready and `work` was not.
 ///
-/// `stop` may be passed again as long as the outcome is not `None`.
+/// Does not begin `work` if `stop` is ready before. `stop` must not be passed again after `None`.
 pub(super) async fn until<S, W>(mut stop: Pin<&mut S>, work: W) -> Option<W::Output>
 where
     S: Future<Output = ()> + ?Sized,
@@ -38,7 +39,8 @@ where
     let mut work = pin!(work);
     let mut has_begun = false;
     poll_fn(|cx| {
-        // What has come by now is not thrown away, and what would be is not asked for.
+        // An invocation that is here must not be lost, and one that would be lost must not be
+        // requested.
         if has_begun {
             if let Poll::Ready(output) = work.as_mut().poll(cx) {
                 return Poll::Ready(Some(output));
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_begun_that_is_to_stop() {
+    fn work_is_not_begun_after_the_stop() {
         assert_eq!(drive(until(pin!(ready(())), ready(7))), None);
         let mut never = pin!(pending());
         assert!(poll_once(pin!(until(never.as_mut(), pending::<u8>()))).is_pending());
@@ -73,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_at_the_end_is_not_thrown_away() {
+    fn work_that_is_ready_at_the_stop_is_not_lost() {
         for (is_there, expected) in [(true, Some(7)), (false, None)] {
             let is_now = Cell::new(false);
             let when = |is_ready: bool| {

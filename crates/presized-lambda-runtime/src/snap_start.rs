@@ -1,27 +1,26 @@
-//! What a function does before a snapshot is taken of it, and after it is restored from that.
+//! The hooks of SnapStart.
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use super::error::ErrorKind;
 use super::panics::caught;
-use super::{Error, ErrorReport, RuntimeClient};
+use super::{Error, ErrorKind, ErrorReport, RuntimeClient};
 
-/// What is to be done around the snapshot.
+/// The hooks before the snapshot and after the restoration.
 #[derive(Debug, Default)]
 pub(super) struct SnapStart {
     pub(super) before_checkpoint: Option<Hook>,
     pub(super) after_restore: Option<Hook>,
 }
 
-/// Something that is done once, and can fail.
-pub(super) struct Hook(Box<dyn FnOnce() -> Doing + Send>);
+/// A function that is called once and may fail.
+pub(super) struct Hook(Box<dyn FnOnce() -> HookFuture + Send>);
 
-type Doing = Pin<Box<dyn Future<Output = Result<(), ErrorReport>> + Send>>;
+type HookFuture = Pin<Box<dyn Future<Output = Result<(), ErrorReport>> + Send>>;
 
 impl SnapStart {
-    /// Returns when the function has been restored, and is ready for invocations.
+    /// Runs the hooks around the snapshot. Returns when the process was restored.
     pub(super) async fn restore(self, client: &RuntimeClient) -> Result<(), Error> {
         if let Err(report) = Hook::run(self.before_checkpoint).await {
             return Err(failed(client.init_error(&report).await, report));
@@ -41,14 +40,14 @@ impl Hook {
         E: Into<ErrorReport>,
     {
         Self(Box::new(|| {
-            let doing = hook();
-            Box::pin(async { doing.await.map_err(Into::into) })
+            let future = hook();
+            Box::pin(async { future.await.map_err(Into::into) })
         }))
     }
 
     async fn run(hook: Option<Self>) -> Result<(), ErrorReport> {
         match hook {
-            Some(Self(hook)) => caught(async { hook().await }).await.and_then(|done| done),
+            Some(Self(hook)) => caught(async { hook().await }).await.and_then(|result| result),
             None => Ok(()),
         }
     }
@@ -60,10 +59,10 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// That the report did not get through is no reason to hide why there was one.
+/// Returns the error of a hook. An error of its report is only logged.
 fn failed(reported: Result<(), Error>, report: ErrorReport) -> Error {
     if let Err(error) = reported {
-        tracing::warn!(%error, "a failure was not reported");
+        tracing::warn!(error = error.as_dyn(), "failure of a SnapStart hook was not reported");
     }
     Error::new(ErrorKind::Hook(report))
 }

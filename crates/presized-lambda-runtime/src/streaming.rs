@@ -1,4 +1,4 @@
-//! An answer that comes piece by piece, and ends in a report where it fails.
+//! The request body of a streamed response.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -13,23 +13,24 @@ use http_body::{Body, Frame};
 
 use super::ErrorReport;
 use super::panics::catch;
-use super::wire::{FUNCTION_ERROR_BODY, FUNCTION_ERROR_TYPE};
+use super::wire::{FUNCTION_ERROR_BODY, FUNCTION_ERROR_TYPE, TRAILERS_MAX};
 
-/// The body of a streamed answer. Its size is not known, so that HTTP/1.1 sends it in chunks, and
-/// has room for trailers behind them.
+/// The body of a streamed response.
+///
+/// Its length is unknown, so that HTTP/1.1 sends it in chunks and can send trailers.
 pub(super) struct Streaming<S> {
     prelude: Option<Bytes>,
-    /// None when it has ended, however it did.
+    /// `None` after the end, an error or a panic.
     stream: Option<Pin<Box<S>>>,
 }
 
 impl<S> Streaming<S> {
-    /// `prelude`, and what the stream yields.
+    /// Creates a body of `prelude` and the chunks of `stream`.
     pub(super) fn new(prelude: Option<Bytes>, stream: S) -> Self {
         Self { prelude, stream: Some(Box::pin(stream)) }
     }
 
-    /// Drops the stream, which can panic as it could when it was asked.
+    /// Drops the stream, which may panic.
     fn end(&mut self) -> Result<(), ErrorReport> {
         let stream = self.stream.take();
         catch(|| drop(stream))
@@ -38,7 +39,7 @@ impl<S> Streaming<S> {
 
 impl<S> Drop for Streaming<S> {
     fn drop(&mut self) {
-        // There is nobody left to be told.
+        // The request has ended, so the panic cannot be reported.
         let _ = self.end();
     }
 }
@@ -59,17 +60,17 @@ where
             return Poll::Ready(Some(Ok(Frame::data(prelude))));
         }
         let Some(stream) = &mut self.stream else { return Poll::Ready(None) };
-        // Unwinding from here would close the connection with the answer half sent. What is left
-        // of the stream is dropped, and not asked again.
+        // A panic must not close the connection in the middle of the response. The stream is
+        // dropped after one, and not polled again.
         let polled = catch(|| {
             let polled = stream.as_mut().poll_next(cx);
-            polled.map(|piece| piece.map(|piece| piece.map_err(Into::into)))
+            polled.map(|chunk| chunk.map(|chunk| chunk.map_err(Into::into)))
         });
         let failure = match polled {
             Ok(polled) => match ready!(polled) {
                 Some(Ok(data)) if data.is_empty() => {
-                    // There is nothing to write that could make the connection wait, and hyper
-                    // asks again at once: without end, if all pieces are like this.
+                    // hyper writes nothing for an empty chunk and polls again at once. A stream of
+                    // empty chunks would never let other tasks run.
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
@@ -85,14 +86,14 @@ where
     }
 }
 
-/// What ends an answer that has failed.
+/// Returns the trailers of a response that failed.
 fn trailers(report: &ErrorReport) -> HeaderMap {
-    let body = HeaderValue::try_from(STANDARD.encode(report.to_json_within(BODY_LEN)));
+    let body = HeaderValue::try_from(STANDARD.encode(report.to_json_within(REPORT_MAX)));
     let body = body.ok().map(|body| (FUNCTION_ERROR_BODY, body));
     [(FUNCTION_ERROR_TYPE, report.header_type())].into_iter().chain(body).collect()
 }
 
-/// What a report in a trailer can have, before it is base64. Lambda's side of the Runtime API is
-/// written in Go, whose server takes 4,096 bytes of trailers and the empty line behind them, and
-/// takes an answer with more for one that broke off. The names and the type need up to 215.
-const BODY_LEN: usize = 2_880;
+/// The maximum length of a report in the trailers, before base64 adds a third.
+///
+/// The names of both trailers, the type and the line ends take up to 215 bytes.
+const REPORT_MAX: usize = (TRAILERS_MAX - 256) / 4 * 3;

@@ -1,4 +1,4 @@
-//! The connections of a client, and one request on one of them.
+//! The connections to one address.
 
 use std::future::poll_fn;
 use std::io;
@@ -12,21 +12,28 @@ use tokio::net::TcpStream;
 use tokio::task;
 
 use super::connection::{Connection, Exchange, Outgoing};
-use super::error::{Error, ErrorKind};
 
-/// Connections to one address: as many as were in use at the same time.
+/// Sends requests to one address, and keeps idle connections to it.
 #[derive(Debug)]
 pub(super) struct Transport {
     /// Host and port.
     address: String,
-    idle: Mutex<Vec<Idle>>,
+    idle: Mutex<Vec<IdleConnection>>,
 }
 
-/// A connection that has no exchange on it.
 #[derive(Debug)]
-struct Idle {
+struct IdleConnection {
     connection: Connection,
     since: Instant,
+}
+
+/// The reason why a request has no response.
+#[derive(Debug)]
+pub(super) enum SendError {
+    /// No connection could be opened.
+    Connect(io::Error),
+    /// The connection ended before the response, or the response is not HTTP.
+    Broken(hyper::Error),
 }
 
 impl Transport {
@@ -34,57 +41,55 @@ impl Transport {
         Self { address, idle: Mutex::default() }
     }
 
-    /// Sends a request, and waits for the head of the response, for as long as it takes.
+    /// Sends a request and waits for the head of its response, without a timeout.
     ///
-    /// A connection that turns out to be closed before anything was written is replaced.
+    /// Replaces an idle connection that was closed before anything was written.
     pub(super) async fn send(
         &self,
         mut request: Request<Outgoing>,
-    ) -> Result<(response::Parts, Exchange), Error> {
+    ) -> Result<(response::Parts, Exchange), SendError> {
         loop {
             let idle = self.take_idle().await;
             let was_idle = idle.is_some();
             let connection = match idle {
                 Some(connection) => connection,
-                None => {
-                    self.connect().await.map_err(|error| Error::new(ErrorKind::Connect(error)))?
-                }
+                None => self.connect().await.map_err(SendError::Connect)?,
             };
             match connection.send(request).await {
                 Ok(response) => return Ok(response),
                 Err(mut error) => match error.take_message() {
                     Some(unsent) if was_idle => request = unsent,
                     _ => {
-                        // The others have been open for as long, if not longer.
-                        self.forget_idle();
-                        return Err(Error::new(ErrorKind::Broken(error.into_error().into())));
+                        // The others have been idle for as long or longer.
+                        self.close_idle();
+                        return Err(SendError::Broken(error.into_error()));
                     }
                 },
             }
         }
     }
 
-    /// Keeps the connection of an exchange for the next request, if it is ready for one: if the
-    /// response was read to its end, and the request sent to its.
+    /// Keeps the connection of an exchange whose request and response are complete. Closes any
+    /// other.
     pub(super) async fn release(&self, exchange: Exchange) {
         let mut connection = exchange.into_connection();
         if poll_fn(|cx| Poll::Ready(connection.poll_ready(cx))).await == Poll::Ready(true) {
-            self.idle().push(Idle { connection, since: Instant::now() });
+            self.idle().push(IdleConnection { connection, since: Instant::now() });
         }
     }
 
-    /// Closes the connections that have no exchange on them.
-    pub(super) fn forget_idle(&self) {
+    /// Closes the idle connections.
+    pub(super) fn close_idle(&self) {
         let idle = std::mem::take(&mut *self.idle());
         drop(idle);
     }
 
     async fn take_idle(&self) -> Option<Connection> {
-        let Idle { connection, since } = self.idle().pop()?;
-        if since.elapsed() > MOMENT {
-            // Lets the runtime hear that it was closed, while its thread was busy or the process
-            // was frozen. Without that a current-thread runtime writes the request to a connection
-            // that the kernel knows to be closed.
+        let IdleConnection { connection, since } = self.idle().pop()?;
+        if since.elapsed() > RECENT {
+            // Lets tokio see that the connection was closed while the thread was busy or the
+            // process was frozen. A current-thread runtime would otherwise write the request to
+            // a connection that the kernel knows to be closed.
             task::yield_now().await;
         }
         Some(connection)
@@ -92,17 +97,19 @@ impl Transport {
 
     async fn connect(&self) -> io::Result<Connection> {
         let stream = TcpStream::connect(&*self.address).await?;
-        // The end of a request must not wait for an acknowledgement of what went before it.
+        // The end of a request must not wait for an acknowledgement of its beginning.
         stream.set_nodelay(true)?;
         Connection::new(TokioIo::new(stream)).await.map_err(io::Error::other)
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Idle>> {
-        // Nothing panics while it is held.
+    fn idle(&self) -> MutexGuard<'_, Vec<IdleConnection>> {
+        // No code panics while it holds the lock.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Within it a connection is not looked at again, which costs a call of the system: a function
-/// that is quick asks for the next invocation some microseconds after its answer was accepted.
-const MOMENT: Duration = Duration::from_micros(100);
+/// The time for which an idle connection is used again without a check.
+///
+/// The check costs a system call. A fast function asks for the next invocation some microseconds
+/// after its response was accepted.
+const RECENT: Duration = Duration::from_micros(100);

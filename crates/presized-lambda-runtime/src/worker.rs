@@ -1,4 +1,4 @@
-//! One invocation after the other: asks for it, calls the function, sends the answer.
+//! The loop that receives an invocation, calls the handler and sends the response.
 
 use std::fmt;
 use std::future::Future;
@@ -9,62 +9,66 @@ use bytes::Bytes;
 use tokio::time;
 use tracing::{Instrument, Span, field};
 
-use super::function_response::{Answer, Kind};
+use super::function_response::{FunctionResponse, Payload};
 use super::panics::caught;
-use super::runtime_client::Arriving;
+use super::runtime_client::IncomingInvocation;
 use super::shutdown::until;
 use super::{
-    Answered, Context, Error, ErrorKind, ErrorReport, Handler, Invocation, Responder, RuntimeClient,
+    Context, Error, ErrorKind, ErrorReport, Handler, Invocation, Outcome, Responder, RuntimeClient,
 };
 
-/// What serves invocations. Several loops can share one.
+/// A client and a handler. Several tasks can serve with one worker.
 #[derive(Debug)]
 pub(super) struct Worker<H> {
     pub(super) client: RuntimeClient,
     pub(super) handler: H,
-    pub(super) on_invocation: Option<OnInvocation>,
-    /// How often the next invocation is asked for before it is given up.
-    pub(super) tries: u32,
+    pub(super) on_invocation: Option<InvocationHook>,
+    /// The number of attempts to receive an invocation.
+    pub(super) attempts: u32,
 }
 
-/// Who is told of an invocation before the function is called.
-pub(super) struct OnInvocation(Box<dyn Fn(&Context) + Send + Sync>);
+/// A function that is called before the handler.
+pub(super) struct InvocationHook(Box<dyn Fn(&Context) + Send + Sync>);
 
-impl OnInvocation {
+impl InvocationHook {
     pub(super) fn new(hook: impl Fn(&Context) + Send + Sync + 'static) -> Self {
         Self(Box::new(hook))
     }
 }
 
 impl<H: Handler> Worker<H> {
-    /// Serves until `stop` is done and nothing is in hand, or no invocation can be had.
+    /// Serves invocations until `stop` is ready, and finishes the current one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if no invocation can be received or the Runtime API cannot recover.
     pub(super) async fn serve(
         &self,
         mut stop: Pin<&mut (impl Future<Output = ()> + ?Sized)>,
     ) -> Result<(), Error> {
-        while let Some(arriving) = until(stop.as_mut(), self.next()).await {
-            // Given away as it is by now, its event is read whatever is to stop.
-            match self.client.read(arriving?).await {
+        while let Some(incoming) = until(stop.as_mut(), self.next()).await {
+            // Lambda has sent the invocation, so its event is read even after the stop.
+            match self.client.read(incoming?).await {
                 Ok(invocation) => self.invoke(invocation).await?,
-                Err(error) => self.refuse(error).await?,
+                Err(error) => self.report_unreadable(error).await?,
             }
         }
         Ok(())
     }
 
-    async fn next(&self) -> Result<Arriving, Error> {
-        let mut wait = FIRST_WAIT;
-        for _ in 1..self.tries {
-            match self.client.arriving().await {
+    async fn next(&self) -> Result<IncomingInvocation, Error> {
+        let mut pause = FIRST_PAUSE;
+        for _ in 1..self.attempts {
+            match self.client.incoming().await {
                 Err(error) if !error.is_fatal() => {
-                    tracing::warn!(%error, "no invocation, asking again");
-                    time::sleep(wait).await;
-                    wait *= 2;
+                    tracing::warn!(error = error.as_dyn(), "no invocation received, retrying");
+                    time::sleep(pause).await;
+                    pause *= 2;
                 }
                 outcome => return outcome,
             }
         }
-        self.client.arriving().await
+        self.client.incoming().await
     }
 
     async fn invoke(&self, invocation: Invocation) -> Result<(), Error> {
@@ -72,12 +76,12 @@ impl<H: Handler> Worker<H> {
         let span = span(&context);
         span.record("event_bytes", event.len());
         async {
-            let answer = self.call(event, context).await;
-            // What is sent is the function's until it is dropped.
-            match caught(send(responder, answer)).await {
-                Ok(sent) => settle(sent),
+            let response = self.call(event, context).await;
+            // The response can run code of the function when it is dropped.
+            match caught(send(responder, response)).await {
+                Ok(sent) => check(sent),
                 Err(panic) => {
-                    tracing::error!(error_type = panic.error_type, "an answer was lost");
+                    tracing::error!(error_type = panic.error_type, "response panicked");
                     Ok(())
                 }
             }
@@ -86,33 +90,33 @@ impl<H: Handler> Worker<H> {
         .await
     }
 
-    async fn call(&self, event: Bytes, context: Context) -> Result<Answer, ErrorReport> {
+    async fn call(&self, event: Bytes, context: Context) -> Result<FunctionResponse, ErrorReport> {
         caught(async {
-            if let Some(OnInvocation(hook)) = &self.on_invocation {
+            if let Some(InvocationHook(hook)) = &self.on_invocation {
                 hook(&context);
             }
             self.handler.call(event, context).await
         })
         .await
-        .and_then(|answered| answered)
+        .and_then(|returned| returned)
     }
 
-    /// Answers an invocation whose event cannot be read.
-    async fn refuse(&self, error: Error) -> Result<(), Error> {
+    /// Reports an event that could not be read.
+    async fn report_unreadable(&self, error: Error) -> Result<(), Error> {
         if !matches!(error.kind(), ErrorKind::Event(_)) {
             return Err(error);
         }
         let error_type = if error.is_too_large() { TOO_LARGE } else { UNREADABLE };
         let report = ErrorReport::from_dyn(error_type, &error);
-        // What was read of the event goes with the error.
-        let Some((context, responder)) = error.into_unanswered() else { return Ok(()) };
-        async { settle(send(responder, Err(report)).await) }.instrument(span(&context)).await
+        // This frees what was read of the event.
+        let Some((context, responder)) = error.into_responder() else { return Ok(()) };
+        async { check(send(responder, Err(report)).await) }.instrument(span(&context)).await
     }
 }
 
-impl fmt::Debug for OnInvocation {
+impl fmt::Debug for InvocationHook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OnInvocation")
+        f.write_str("InvocationHook")
     }
 }
 
@@ -123,53 +127,57 @@ fn span(context: &Context) -> Span {
         function_arn = context.function_arn,
         trace_id = context.trace_id,
         event_bytes = field::Empty,
-        answer_bytes = field::Empty,
+        response_bytes = field::Empty,
         error_type = field::Empty,
     )
 }
 
 async fn send(
     responder: Responder,
-    answer: Result<Answer, ErrorReport>,
-) -> Result<Answered, Error> {
+    response: Result<FunctionResponse, ErrorReport>,
+) -> Result<Outcome, Error> {
     let span = Span::current();
-    match answer.map(|Answer(kind)| kind) {
-        Ok(Kind::Bytes(bytes)) => {
-            span.record("answer_bytes", bytes.len());
+    match response.map(|FunctionResponse(payload)| payload) {
+        Ok(Payload::Bytes(bytes)) => {
+            span.record("response_bytes", bytes.len());
             responder.respond(bytes).await
         }
-        Ok(Kind::Stream(chunks)) => responder.respond_streaming(chunks.recorded_by(&span)).await,
-        Ok(Kind::Http(prelude, chunks)) => {
-            responder.respond_http_streaming(prelude, chunks.recorded_by(&span)).await
+        Ok(Payload::Stream(chunks)) => responder.respond_streaming(chunks.recorded_in(&span)).await,
+        Ok(Payload::Http(prelude, chunks)) => {
+            responder.respond_http_streaming(prelude, chunks.recorded_in(&span)).await
         }
         Err(report) => {
-            // Not the message, which can quote the event.
+            // The message is not logged, because it can quote the event.
             span.record("error_type", &report.error_type);
-            tracing::error!(error_type = report.error_type, "the function failed");
+            tracing::error!(error_type = report.error_type, "function failed");
             responder.fail(&report).await
         }
     }
 }
 
-/// Only what the Runtime API cannot recover from is a reason to stop. An answer that is lost is
-/// not: if it is the API that is gone, the next question tells.
-fn settle(sent: Result<Answered, Error>) -> Result<(), Error> {
+/// Logs a response that was not accepted.
+///
+/// # Errors
+///
+/// Returns a fatal error. After any other the next request tells whether the Runtime API is still
+/// there.
+fn check(sent: Result<Outcome, Error>) -> Result<(), Error> {
     match sent {
-        Ok(Answered::Accepted) => Ok(()),
+        Ok(Outcome::Accepted) => Ok(()),
         Ok(refused) => {
-            tracing::warn!(%refused, "an answer was refused");
+            tracing::warn!(%refused, "response was refused");
             Ok(())
         }
         Err(error) if error.is_fatal() => Err(error),
         Err(error) => {
-            tracing::warn!(%error, "an answer was lost");
+            tracing::warn!(error = error.as_dyn(), "response was not delivered");
             Ok(())
         }
     }
 }
 
-/// Doubles from try to try.
-const FIRST_WAIT: Duration = Duration::from_millis(100);
+/// The pause after the first attempt. It doubles each time.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
 const TOO_LARGE: &str = "Runtime.EventTooLarge";
 

@@ -8,7 +8,7 @@ use aws_sdk_lambda::types::{InvocationType, InvokeWithResponseStreamCompleteEven
 use bytes::Bytes;
 use futures_util::stream;
 use presized_lambda_emulator::{Emulator, Function};
-use presized_lambda_runtime::{Answer, Context, ErrorReport, raw};
+use presized_lambda_runtime::{Context, ErrorReport, FunctionResponse, raw};
 
 use crate::{PATIENCE, sdk_of, within_time};
 
@@ -153,13 +153,18 @@ fn assert_is_report(payload: &[u8]) {
 }
 
 /// What it does is in the event.
-async fn function_of_event(event: Bytes, _context: Context) -> Result<Answer, ErrorReport> {
+async fn function_of_event(
+    event: Bytes,
+    _context: Context,
+) -> Result<FunctionResponse, ErrorReport> {
     let failure = || ErrorReport::new("Function.NoFruit", "no such fruit");
     match &event[..] {
         b"answer" => Ok("x".repeat(LARGE).into()),
         b"fail" => Err(failure()),
-        b"stream" => Ok(Answer::stream(stream::iter(["apple", "pear"].map(Ok::<_, ErrorReport>)))),
-        b"broken" => Ok(Answer::stream(stream::iter([Ok("apple"), Err(failure())]))),
+        b"stream" => {
+            Ok(FunctionResponse::stream(stream::iter(["apple", "pear"].map(Ok::<_, ErrorReport>))))
+        }
+        b"broken" => Ok(FunctionResponse::stream(stream::iter([Ok("apple"), Err(failure())]))),
         _ => Ok(event.into()),
     }
 }

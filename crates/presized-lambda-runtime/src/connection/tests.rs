@@ -10,7 +10,7 @@ use presized_support::scripted::{Reply, Scripted};
 
 use super::*;
 
-/// A socket that notes where in memory the bytes are that are written to it.
+/// A socket that records the addresses of the bytes that are written to it.
 #[derive(Debug)]
 struct Recording {
     socket: TokioIo<TcpStream>,
@@ -85,10 +85,10 @@ async fn connect(server: &Scripted) -> TokioIo<TcpStream> {
     TokioIo::new(TcpStream::connect(server.address()).await.unwrap())
 }
 
-/// Every byte of an answer is written from the address it has in the answer, in its order, so that
-/// none of them was copied before the kernel does.
+/// Each byte of a response must be written from its address in the response, so that only the
+/// kernel copies it.
 #[tokio::test]
-async fn an_answer_is_written_from_where_it_is() {
+async fn response_is_written_from_its_own_memory() {
     for len in [1, 1 << 10, 64 << 10, 6 << 20] {
         let server = Scripted::in_turn([Reply::response("202 Accepted", &[], "")]);
         let written = Arc::new(Mutex::new(Vec::new()));
@@ -119,7 +119,7 @@ async fn an_answer_is_written_from_where_it_is() {
 }
 
 #[tokio::test]
-async fn a_connection_takes_one_request_after_the_other() {
+async fn connection_carries_several_requests_in_turn() {
     let response = Reply::response("200 OK", &[], "body");
     let server = Scripted::in_turn([response.clone(), response]);
     let mut connection = Connection::new(connect(&server).await).await.unwrap();
@@ -135,7 +135,7 @@ async fn a_connection_takes_one_request_after_the_other() {
 }
 
 #[tokio::test]
-async fn a_connection_ends_with_the_exchange_that_is_dropped() {
+async fn connection_is_closed_when_its_exchange_is_dropped() {
     let server = Scripted::start(|_, _| Reply::Hang(Bytes::new()));
     let connection = Connection::new(connect(&server).await).await.unwrap();
     {
@@ -143,7 +143,7 @@ async fn a_connection_ends_with_the_exchange_that_is_dropped() {
         while server.requests().is_empty() {
             tokio::select! {
                 biased;
-                _ = &mut sending => panic!("there is no answer"),
+                _ = &mut sending => panic!("the server sends no response"),
                 () = tokio::task::yield_now() => {}
             }
         }

@@ -1,4 +1,4 @@
-//! What becomes of connections, and of requests on those that break.
+//! Reuse of connections, and requests whose connection breaks.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -13,7 +13,7 @@ use presized_support::scripted::{Recorded, Reply, Scripted};
 use super::{GET_NEXT, POST_ERROR, POST_RESPONSE, accepted, client, event, in_time, next, seen};
 
 #[tokio::test]
-async fn an_endpoint_may_have_a_scheme_and_a_path() {
+async fn endpoint_may_have_a_scheme_and_a_path() {
     let server = Scripted::start(|_, _| event(""));
     let address = server.address();
     let table = [
@@ -32,7 +32,7 @@ async fn an_endpoint_may_have_a_scheme_and_a_path() {
 }
 
 #[tokio::test]
-async fn invocations_one_after_the_other_share_a_connection() {
+async fn sequential_invocations_share_a_connection() {
     let server = Scripted::start(|_, request| match request.head.split(' ').next() {
         Some("GET") => event("x"),
         _ => accepted(),
@@ -45,7 +45,7 @@ async fn invocations_one_after_the_other_share_a_connection() {
 }
 
 #[tokio::test]
-async fn invocations_at_the_same_time_have_a_connection_each() {
+async fn concurrent_invocations_have_a_connection_each() {
     let server = Scripted::start(|_, request| match request.head.split(' ').next() {
         Some("GET") => event("x"),
         _ => accepted(),
@@ -59,10 +59,10 @@ async fn invocations_at_the_same_time_have_a_connection_each() {
     assert_eq!(connections, [0, 0, 1, 1]);
 }
 
-/// What an emulator does with those that are idle for long, and what becomes of them while the
-/// process is frozen. No request is lost by that, not even one that is not sent twice.
+/// Some emulators close idle connections, and connections end while the process is frozen. No
+/// request may be lost by that, and a stream cannot be sent again.
 #[tokio::test]
-async fn a_connection_that_was_closed_between_two_requests_is_replaced() {
+async fn connection_that_was_closed_while_idle_is_replaced() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = listener.local_addr().unwrap().to_string();
     let (close, closing) = mpsc::channel();
@@ -87,7 +87,7 @@ async fn a_connection_that_was_closed_between_two_requests_is_replaced() {
     let client = RuntimeClient::builder().endpoint(endpoint).build().unwrap();
     for _ in 0..2 {
         let invocation = next(&client).await;
-        // Blocks the thread, as the process would be stopped: the runtime hears of nothing.
+        // Blocks the thread as a freeze would, so that tokio sees no event.
         close.send(()).unwrap();
         is_closed.recv().unwrap();
         thread::sleep(LULL);
@@ -99,17 +99,17 @@ async fn a_connection_that_was_closed_between_two_requests_is_replaced() {
     server.join().unwrap();
 }
 
-/// The Runtime API takes one answer to a request id, so that the second cannot do harm.
+/// The Runtime API accepts one response for each request id, so that a second one does no harm.
 #[tokio::test]
-async fn an_answer_whose_connection_broke_is_sent_once_more() {
+async fn response_is_sent_twice_if_its_connection_breaks() {
     for broken in [Reply::Close(Bytes::new()), Reply::Reset(Bytes::new())] {
         let server = Scripted::in_turn([event("1"), broken.clone(), accepted(), event("2")]);
         let client = client(&server);
-        let answered = in_time(next(&client).await.respond("answer")).await.unwrap();
-        assert!(answered.is_accepted());
+        let outcome = in_time(next(&client).await.respond("response")).await.unwrap();
+        assert!(outcome.is_accepted());
         assert_eq!(next(&client).await.event, "2");
         assert_eq!(seen(&server), [GET_NEXT, POST_RESPONSE, POST_RESPONSE, GET_NEXT]);
-        assert_eq!(server.requests()[2].body, b"answer");
+        assert_eq!(server.requests()[2].body, b"response");
 
         let server = Scripted::in_turn([event("1"), broken.clone(), broken]);
         let report = ErrorReport::new("A", "");
@@ -119,21 +119,21 @@ async fn an_answer_whose_connection_broke_is_sent_once_more() {
     }
 }
 
-/// Nobody knows whether the event was given away.
+/// The Runtime API may have sent the event before the connection broke.
 #[tokio::test]
-async fn a_question_whose_connection_broke_is_not_asked_again() {
+async fn request_for_an_invocation_is_not_sent_twice() {
     let not_http = Bytes::from_static(b"SSH-2.0-OpenSSH_9.2\r\n");
     for broken in [Reply::Close(Bytes::new()), Reply::Reset(Bytes::new()), Reply::Close(not_http)] {
         let server = Scripted::start(move |_, _| broken.clone());
         let error = in_time(client(&server).next()).await.unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Broken(_)) && !error.is_fatal(), "{error:?}");
-        assert!(error.into_unanswered().is_none());
+        assert!(error.into_responder().is_none());
         assert_eq!(seen(&server), [GET_NEXT]);
     }
 }
 
 #[tokio::test]
-async fn nobody_there_is_an_error_that_may_pass() {
+async fn refused_connection_is_not_fatal() {
     let address = Scripted::in_turn([]).address();
     let client = RuntimeClient::builder().endpoint(address.to_string()).build().unwrap();
     let error = in_time(client.next()).await.unwrap_err();
@@ -141,7 +141,7 @@ async fn nobody_there_is_an_error_that_may_pass() {
 }
 
 #[tokio::test]
-async fn connections_are_new_after_a_restore() {
+async fn connections_are_replaced_after_a_restore() {
     let server = Scripted::start(|_, request| match request.target() {
         "/2018-06-01/runtime/invocation/next" => event("x"),
         _ => accepted(),
@@ -165,5 +165,5 @@ fn connections(requests: &[Recorded]) -> Vec<usize> {
     requests.iter().map(|request| request.connection).collect()
 }
 
-/// Longer than a connection is used again without a look at it.
+/// Longer than the time for which a connection is used again without a check.
 const LULL: Duration = Duration::from_millis(1);

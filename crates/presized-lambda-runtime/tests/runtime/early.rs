@@ -1,11 +1,11 @@
-//! Responses that come before the end of the request, from a server that does not wait for it.
+//! Replies of the Runtime API before the end of a response.
 
 use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
-use presized_lambda_runtime::{Answered, ErrorReport, RuntimeClient};
+use presized_lambda_runtime::{ErrorReport, Outcome, RuntimeClient};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -16,7 +16,7 @@ const EVENT: &str =
     "HTTP/1.1 200 OK\r\nLambda-Runtime-Aws-Request-Id: a\r\nContent-Length: 0\r\n\r\n";
 
 #[tokio::test]
-async fn an_answer_that_is_accepted_before_its_end_is_sent_to_its_end() {
+async fn response_that_is_accepted_early_is_sent_to_its_end() {
     let (listener, client) = listen().await;
     let (go_on, waiting) = oneshot::channel::<()>();
     let server = tokio::spawn(async move {
@@ -25,7 +25,7 @@ async fn an_answer_that_is_accepted_before_its_end_is_sent_to_its_end() {
         stream.write_all(EVENT.as_bytes()).await?;
         read_until(&mut stream, "1\r\na\r\n").await?;
         stream.write_all(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").await?;
-        // Long enough for the client to have read it. If it is not, the test proves less.
+        // Gives the client time to read it. With less the test proves less, and does not fail.
         tokio::time::sleep(Duration::from_millis(50)).await;
         let _ = go_on.send(());
         let rest = read_until(&mut stream, "0\r\n\r\n").await?;
@@ -34,20 +34,20 @@ async fn an_answer_that_is_accepted_before_its_end_is_sent_to_its_end() {
         other.write_all(EVENT.as_bytes()).await?;
         io::Result::Ok(rest)
     });
-    let pieces = stream::iter([Ok::<_, ErrorReport>("a")]).chain(stream::once(async {
+    let chunks = stream::iter([Ok::<_, ErrorReport>("a")]).chain(stream::once(async {
         let _ = waiting.await;
         Ok("b")
     }));
-    let pieces = pieces.map(|piece: Result<&str, _>| piece.map(Bytes::from));
-    let answered = in_time(next(&client).await.respond_streaming(pieces)).await.unwrap();
-    assert_eq!(answered, Answered::Accepted);
+    let chunks = chunks.map(|chunk: Result<&str, _>| chunk.map(Bytes::from));
+    let outcome = in_time(next(&client).await.respond_streaming(chunks)).await.unwrap();
+    assert_eq!(outcome, Outcome::Accepted);
     drop(next(&client).await);
     assert_eq!(server.await.unwrap().unwrap(), "1\r\nb\r\n0\r\n\r\n");
 }
 
-/// Nobody reads the rest, which is not waited for.
+/// The server does not read the rest.
 #[tokio::test]
-async fn an_answer_that_is_refused_before_its_end_is_not_sent_further() {
+async fn response_that_is_refused_early_is_not_sent_to_its_end() {
     let (listener, client) = listen().await;
     let server = tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await?;
@@ -61,9 +61,9 @@ async fn an_answer_that_is_refused_before_its_end_is_not_sent_further() {
         other.write_all(EVENT.as_bytes()).await?;
         io::Result::Ok(stream)
     });
-    let answer = vec![b'a'; 64 << 20];
-    let answered = in_time(next(&client).await.respond(answer)).await.unwrap();
-    assert!(matches!(answered, Answered::TooLarge(_)), "{answered:?}");
+    let response = vec![b'a'; 64 << 20];
+    let outcome = in_time(next(&client).await.respond(response)).await.unwrap();
+    assert!(matches!(outcome, Outcome::TooLarge(_)), "{outcome:?}");
     drop(next(&client).await);
     server.await.unwrap().unwrap();
 }
@@ -74,7 +74,7 @@ async fn listen() -> (TcpListener, RuntimeClient) {
     (listener, RuntimeClient::builder().endpoint(endpoint).build().unwrap())
 }
 
-/// Reads byte by byte, so that nothing is read beyond.
+/// Reads byte by byte and stops after `end`.
 async fn read_until(stream: &mut TcpStream, end: &str) -> io::Result<String> {
     let mut read = String::new();
     while !read.ends_with(end) {

@@ -1,17 +1,18 @@
-//! What comes with the next invocation.
+//! The next invocation: its headers, its event, and responses without one.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use presized::{BufferPool, Reader};
 use presized_lambda_runtime::{EVENT_MAX, ErrorKind, ErrorReport, RuntimeClient};
+use presized_support::chain::messages;
 use presized_support::scripted::{Reply, Scripted};
 use tokio::time::Instant;
 
 use super::{GET_NEXT, POST_ERROR, accepted, client, event, in_time, next, refusal, seen};
 
 #[tokio::test]
-async fn an_invocation_is_what_the_headers_and_the_body_say() {
+async fn invocation_has_the_headers_and_the_body_of_the_response() {
     let headers = [
         ("Lambda-Runtime-Aws-Request-Id", "8476a536-e9f4-11e8-9739-2dfe598c3fcd"),
         ("Lambda-Runtime-Deadline-Ms", "1542409706888"),
@@ -29,14 +30,14 @@ async fn an_invocation_is_what_the_headers_and_the_body_say() {
     assert_eq!(context.remaining(), Some(Duration::ZERO));
     assert_eq!(context.function_arn.as_deref(), Some(headers[2].1));
     assert_eq!(context.trace_id.as_deref(), Some(headers[3].1));
-    assert_eq!(context.client_context.unwrap()["custom"]["a"], "b");
-    assert_eq!(context.identity.unwrap()["cognitoIdentityId"], "i");
+    assert_eq!(context.client_context.as_deref(), Some(headers[4].1));
+    assert_eq!(context.identity.as_deref(), Some(headers[5].1));
     assert_eq!(context.tenant_id.as_deref(), Some("blue"));
 }
 
-/// Case: headers that some emulators do not send, or send empty or broken.
+/// Case: some emulators leave out headers, or send them empty or invalid.
 #[tokio::test]
-async fn only_the_id_is_needed() {
+async fn only_the_request_id_is_required() {
     let broken = [
         ("Lambda-Runtime-Aws-Request-Id", "a"),
         ("Lambda-Runtime-Deadline-Ms", "x"),
@@ -58,9 +59,9 @@ async fn only_the_id_is_needed() {
     }
 }
 
-/// Case: events above small buffers. Longer ones than 2,047 bytes come in chunks.
+/// Case: events longer than small buffers. Lambda sends more than 2,047 bytes in chunks.
 #[tokio::test]
-async fn an_event_of_any_size_comes_and_goes_unchanged() {
+async fn event_of_any_length_is_echoed_unchanged() {
     for len in [0, 1, 2047, 2049, 60_000, 6_000_000, 6_291_556] {
         let sent: Vec<u8> = (0..len).map(|i| (i % 251) as u8).collect();
         let server = Scripted::in_turn([chunked(&sent), accepted()]);
@@ -76,7 +77,7 @@ async fn an_event_of_any_size_comes_and_goes_unchanged() {
 }
 
 #[tokio::test]
-async fn the_memory_of_an_event_is_used_for_the_next() {
+async fn buffer_of_an_event_is_used_for_the_next_event() {
     let pool = BufferPool::new(16 << 20);
     let sent = vec![b'e'; 1 << 20];
     let server = Scripted::start(move |_, _| chunked(&sent));
@@ -85,7 +86,7 @@ async fn the_memory_of_an_event_is_used_for_the_next() {
         .reader(Reader::new(EVENT_MAX).pool(&pool))
         .build()
         .unwrap();
-    // The first shows how long they are.
+    // The first event shows the length of the others.
     for _ in 0..5 {
         drop(next(&client).await);
     }
@@ -97,9 +98,9 @@ async fn the_memory_of_an_event_is_used_for_the_next() {
     assert_eq!(client.pool().stats(), pool.stats());
 }
 
-/// The limit is inclusive. An event over it is an invocation to be answered, and no reason to stop.
+/// The limit is inclusive. An event over it is reported, and does not end the process.
 #[tokio::test]
-async fn an_event_over_the_limit_is_that_invocations_error() {
+async fn event_over_the_limit_fails_its_invocation() {
     for over in [event("123456"), chunked(b"123456")] {
         let server = Scripted::in_turn([event("12345"), over, accepted(), event("1")]);
         let client = RuntimeClient::builder().endpoint(server.url()).reader(5).build().unwrap();
@@ -108,7 +109,7 @@ async fn an_event_over_the_limit_is_that_invocations_error() {
         let error = in_time(client.next()).await.unwrap_err();
         assert!(error.is_too_large() && !error.is_fatal(), "{error:?}");
         let report = ErrorReport::from_dyn("Runtime.EventTooLarge", &error);
-        let (context, responder) = error.into_unanswered().unwrap();
+        let (context, responder) = error.into_responder().unwrap();
         assert_eq!((&*context.request_id, responder.request_id()), ("a", "a"));
         assert!(in_time(responder.fail(&report)).await.unwrap().is_accepted());
 
@@ -118,7 +119,7 @@ async fn an_event_over_the_limit_is_that_invocations_error() {
 }
 
 #[tokio::test]
-async fn an_event_that_breaks_off_is_that_invocations_error() {
+async fn incomplete_event_fails_its_invocation() {
     let head = "HTTP/1.1 200 OK\r\nLambda-Runtime-Aws-Request-Id: a\r\n";
     let short = format!("{head}Content-Length: 5\r\n\r\n123");
     let unended = format!("{head}Transfer-Encoding: chunked\r\n\r\n3\r\n123\r\n");
@@ -131,18 +132,18 @@ async fn an_event_that_breaks_off_is_that_invocations_error() {
         assert!(matches!(error.kind(), ErrorKind::Event(_)), "{broken}: {error:?}");
         assert!(!error.is_fatal() && !error.is_too_large());
         let report = ErrorReport::from_dyn("Runtime.EventBroken", &error);
-        let (_, responder) = error.into_unanswered().unwrap();
+        let (_, responder) = error.into_responder().unwrap();
         assert!(in_time(responder.fail(&report)).await.unwrap().is_accepted());
         assert_eq!(next(&client).await.event, "1");
         assert_eq!(seen(&server), [GET_NEXT, POST_ERROR, GET_NEXT]);
     }
 }
 
-/// 204 is how some emulators answer who waits for long. An id that cannot be answered to is none.
+/// Some emulators end a long poll with 204. An invalid request id is no invocation either.
 ///
-/// The clock stands still but for the waits, and no timeout may run by it.
+/// The clock of the test advances only in pauses and timeouts, so that a timeout would be noticed.
 #[tokio::test(start_paused = true)]
-async fn no_invocation_is_asked_for_again_after_a_while() {
+async fn response_without_an_invocation_is_followed_by_a_pause_and_another_request() {
     let idle = [
         Reply::Keep(Bytes::from_static(b"HTTP/1.1 204 No Content\r\n\r\n")),
         Reply::response("200 OK", &[], ""),
@@ -152,18 +153,18 @@ async fn no_invocation_is_asked_for_again_after_a_while() {
         Reply::response("200 OK", &[("Lambda-Runtime-Aws-Request-Id", "\u{e9}")], "{}"),
     ];
     // Milliseconds: 50, 100, 200, 400, 800 and 1,000.
-    let waits = Duration::from_millis(2_550);
+    let pauses = Duration::from_millis(2_550);
     let polls = idle.len() + 1;
     let server = Scripted::in_turn([&idle[..], &[event("event")]].concat());
     let begin = Instant::now();
     assert_eq!(client(&server).next().await.unwrap().event, "event");
     assert_eq!(seen(&server), vec![GET_NEXT; polls]);
-    assert_eq!(begin.elapsed().as_millis() / 50, waits.as_millis() / 50);
+    assert_eq!(begin.elapsed().as_millis() / 50, pauses.as_millis() / 50);
 }
 
-/// Case: 500. Other refusals may pass, and whether to ask again is the caller's affair.
+/// Case: 500 is fatal. The caller decides whether to ask again after any other status.
 #[tokio::test]
-async fn a_refusal_of_the_next_invocation_is_an_error_at_once() {
+async fn error_status_of_the_next_invocation_is_returned_without_a_retry() {
     let table = [
         ("500 Internal Server Error", 500, true),
         ("403 Forbidden", 403, false),
@@ -182,17 +183,20 @@ async fn a_refusal_of_the_next_invocation_is_an_error_at_once() {
         assert_eq!(api.error_type.as_deref(), Some("InvalidStateTransition"));
         assert_eq!(api.message.as_deref(), Some("m"));
         assert_eq!(
-            error.to_string(),
-            format!("Runtime API failed: InvalidStateTransition (status {number}): m")
+            messages(&error),
+            [
+                "the Runtime API returned an error".to_owned(),
+                format!("InvalidStateTransition (status {number}): m"),
+            ]
         );
-        assert!(error.into_unanswered().is_none());
+        assert!(error.into_responder().is_none());
         assert_eq!(seen(&server), [GET_NEXT], "{status}");
     }
 }
 
-/// Case: a client's own timeout loses the event. An hour passes, in which the process is frozen.
+/// Case: a timeout of the client would lose the event. The process is frozen for an hour.
 #[tokio::test(start_paused = true)]
-async fn nothing_times_out_while_there_is_no_invocation() {
+async fn request_for_an_invocation_has_no_timeout() {
     let (wake, woken) = std::sync::mpsc::channel();
     let woken = std::sync::Mutex::new(woken);
     let server = Scripted::start(move |_, _| {
@@ -215,7 +219,7 @@ async fn nothing_times_out_while_there_is_no_invocation() {
 }
 
 #[tokio::test]
-async fn waiting_can_be_given_up_and_begun_anew() {
+async fn request_for_an_invocation_can_be_dropped_and_sent_again() {
     let server = Scripted::start(|number, _| match number {
         0 => Reply::Hang(Bytes::new()),
         _ => event("event"),
@@ -230,7 +234,7 @@ async fn waiting_can_be_given_up_and_begun_anew() {
     assert_eq!(connections, [0, 1]);
 }
 
-/// An invocation with an event in chunks of up to 4,096 bytes.
+/// Returns an invocation with an event in chunks of up to 4,096 bytes.
 fn chunked(body: &[u8]) -> Reply {
     let mut response = b"HTTP/1.1 200 OK\r\nLambda-Runtime-Aws-Request-Id: a\r\n\
                          Transfer-Encoding: chunked\r\n\r\n"

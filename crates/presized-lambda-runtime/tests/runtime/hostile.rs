@@ -1,4 +1,4 @@
-//! A Runtime API, and streams of the function, that do what they should not.
+//! A Runtime API that breaks HTTP, and streams that panic or never end.
 
 use std::cell::Cell;
 use std::fmt;
@@ -13,15 +13,16 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, future, stream};
 use http::HeaderValue;
+use presized_lambda_runtime::wire::TRAILERS_MAX;
 use presized_lambda_runtime::{ErrorReport, HttpPrelude};
 use presized_support::chunked;
 use presized_support::scripted::{Recorded, Reply, Scripted};
 
 use super::{GET_NEXT, POST_ERROR, POST_RESPONSE, accepted, client, event, in_time, next, seen};
 
-/// RFC 9112, section 9.2: what is not asked for is no response to what is asked next.
+/// RFC 9112, section 9.2: bytes after a response do not belong to the next request.
 #[tokio::test]
-async fn what_comes_behind_a_response_is_no_response_to_the_next_request() {
+async fn bytes_after_a_response_are_not_the_response_to_the_next_request() {
     let surplus =
         ["HTTP/1.1 413 Request Entity Too Large\r\nContent-Length: 0\r\n\r\n", "x", "\r\n"];
     for surplus in surplus {
@@ -29,16 +30,16 @@ async fn what_comes_behind_a_response_is_no_response_to_the_next_request() {
         let response = [&response[..], surplus.as_bytes()].concat();
         let server = Scripted::in_turn([Reply::Keep(response.into()), accepted(), event("2")]);
         let client = client(&server);
-        let answered = in_time(next(&client).await.respond("answer")).await.unwrap();
-        assert!(answered.is_accepted(), "{surplus:?}: {answered:?}");
+        let outcome = in_time(next(&client).await.respond("response")).await.unwrap();
+        assert!(outcome.is_accepted(), "{surplus:?}: {outcome:?}");
         assert_eq!(next(&client).await.event, "2", "{surplus:?}");
         assert_eq!(seen(&server), [GET_NEXT, POST_RESPONSE, GET_NEXT], "{surplus:?}");
     }
 }
 
-/// RFC 9110, section 15.2: any number of them, and none is the response.
+/// RFC 9110, section 15.2: a server may send any number of interim responses.
 #[tokio::test]
-async fn a_response_may_have_others_before_it() {
+async fn interim_responses_are_skipped() {
     let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\n";
     let after = |reply: Reply| {
         let Reply::Keep(response) = reply else { unreachable!("a response") };
@@ -50,10 +51,10 @@ async fn a_response_may_have_others_before_it() {
     assert_eq!(next(&client).await.event, "2");
 }
 
-/// No request can be about it: its path would be another's, or no path at all. That one
-/// invocation cannot be answered is no reason to stop.
+/// The path of a response with such an id would be another path or no path. One invocation without
+/// a valid id does not end the process.
 #[tokio::test(start_paused = true)]
-async fn an_id_that_is_no_part_of_a_path_is_none() {
+async fn request_id_that_is_no_path_segment_is_ignored() {
     let long = "a".repeat(70_000);
     for id in [".", "..", "a b", "a?b", "a#b", "a%2fb", &long] {
         let headers = [("Lambda-Runtime-Aws-Request-Id", id)];
@@ -64,19 +65,19 @@ async fn an_id_that_is_no_part_of_a_path_is_none() {
     }
 }
 
-/// Sent as a stream that fails with this.
+/// Sends a stream that fails with `report`, and returns the recorded request.
 async fn failed(report: ErrorReport) -> Recorded {
     let server = Scripted::in_turn([event("1"), accepted()]);
     let failing = stream::iter([Ok(Bytes::from_static(b"a")), Err(report)]);
-    let answered = in_time(next(&client(&server)).await.respond_streaming(failing)).await;
-    assert!(answered.unwrap().is_accepted());
+    let outcome = in_time(next(&client(&server)).await.respond_streaming(failing)).await;
+    assert!(outcome.unwrap().is_accepted());
     server.requests().swap_remove(1)
 }
 
-/// The server that Lambda runs is that of Go, which takes 4,096 bytes of trailers, with the line
-/// that ends them, and else none of the answer.
+/// The server of Lambda reads at most `TRAILERS_MAX` bytes of trailers. It drops a response with
+/// more.
 #[tokio::test]
-async fn a_stream_fails_with_a_report_that_is_short_enough_to_be_read() {
+async fn report_in_trailers_is_cut_to_the_limit_of_the_server() {
     let trace: Vec<_> = (0..1_000).map(|frame| format!("{frame}: a::frame")).collect();
     let long = "\u{e9}\"\0".repeat(1 << 20);
     let reports = [
@@ -90,7 +91,7 @@ async fn a_stream_fails_with_a_report_that_is_short_enough_to_be_read() {
     for report in reports {
         let request = failed(report.clone()).await;
         let trailers = chunked::split(&request.wire).unwrap().trailers.len();
-        assert!(trailers <= 4096, "{trailers} bytes");
+        assert!(trailers <= TRAILERS_MAX, "{trailers} bytes");
         assert!(request.trailer("lambda-runtime-function-error-type").is_some());
         let body = request.trailer("lambda-runtime-function-error-body").unwrap();
         let body: serde_json::Value =
@@ -98,53 +99,53 @@ async fn a_stream_fails_with_a_report_that_is_short_enough_to_be_read() {
         for (member, of) in
             [("errorType", &report.error_type), ("errorMessage", &report.error_message)]
         {
-            let told = body[member].as_str().unwrap();
-            let kept = told.trim_end_matches('\u{2026}');
-            assert!(!kept.is_empty() && of.starts_with(kept), "{told}");
-            assert!(of.len() > 100 || told == of, "{told}");
+            let sent = body[member].as_str().unwrap();
+            let kept = sent.trim_end_matches('\u{2026}');
+            assert!(!kept.is_empty() && of.starts_with(kept), "{sent}");
+            assert!(of.len() > 100 || sent == of, "{sent}");
         }
         let frames: Vec<_> =
             body["stackTrace"].as_array().unwrap().iter().filter_map(|f| f.as_str()).collect();
-        assert!(report.stack_trace.iter().zip(&frames).all(|(of, told)| of == told));
+        assert!(report.stack_trace.iter().zip(&frames).all(|(of, sent)| of == sent));
         assert!(
             report.stack_trace.len() < 1_000 || report.error_message != "said" || frames.len() > 50
         );
     }
 }
 
-/// A piece without content sends nothing, so that nothing would make the stream wait.
+/// An empty chunk writes nothing, so that no write makes the stream wait.
 #[tokio::test]
-async fn a_stream_of_empty_pieces_lets_others_go_on() {
-    const PIECES: usize = 10_000;
+async fn stream_of_empty_chunks_lets_other_tasks_run() {
+    const CHUNKS: usize = 10_000;
     let server = Scripted::in_turn([event("1"), accepted()]);
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&asked);
-    let empty = stream::iter(0..PIECES).map(move |_| {
+    let polls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&polls);
+    let empty = stream::iter(0..CHUNKS).map(move |_| {
         counted.fetch_add(1, Ordering::SeqCst);
         Ok::<_, ErrorReport>(Bytes::new())
     });
     let invocation = next(&client(&server)).await;
     let turns = Rc::new(Cell::new(0));
     let beside = future::poll_fn(|cx| {
-        if (1..PIECES).contains(&asked.load(Ordering::SeqCst)) {
+        if (1..CHUNKS).contains(&polls.load(Ordering::SeqCst)) {
             turns.set(turns.get() + 1);
         }
         cx.waker().wake_by_ref();
         Poll::<()>::Pending
     });
-    let answering = pin!(invocation.respond_streaming(empty));
-    match in_time(future::select(answering, pin!(beside))).await {
-        future::Either::Left((answered, _)) => assert!(answered.unwrap().is_accepted()),
+    let responding = pin!(invocation.respond_streaming(empty));
+    match in_time(future::select(responding, pin!(beside))).await {
+        future::Either::Left((outcome, _)) => assert!(outcome.unwrap().is_accepted()),
         future::Either::Right(_) => unreachable!("it has no end"),
     }
-    assert_eq!(asked.load(Ordering::SeqCst), PIECES);
+    assert_eq!(polls.load(Ordering::SeqCst), CHUNKS);
     assert!(turns.get() > 0);
 }
 
-/// Panics when it is dropped.
-struct Grenade(&'static str);
+/// Panics when it is dropped, unless that would abort.
+struct PanicOnDrop(&'static str);
 
-impl Drop for Grenade {
+impl Drop for PanicOnDrop {
     fn drop(&mut self) {
         if !std::thread::panicking() {
             panic!("{}", self.0);
@@ -152,22 +153,22 @@ impl Drop for Grenade {
     }
 }
 
-/// Panics when it is told.
+/// An error that panics when it is displayed.
 #[derive(Debug)]
-struct Unspeakable;
+struct PanickingError;
 
-impl fmt::Display for Unspeakable {
+impl fmt::Display for PanickingError {
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        panic!("no words")
+        panic!("in display")
     }
 }
 
-impl std::error::Error for Unspeakable {}
+impl std::error::Error for PanickingError {}
 
-fn holding<S: Stream>(stream: S, held: Grenade) -> impl Stream<Item = S::Item> {
-    stream.map(move |piece| {
+fn holding<S: Stream>(stream: S, held: PanicOnDrop) -> impl Stream<Item = S::Item> {
+    stream.map(move |chunk| {
         let _ = &held;
-        piece
+        chunk
     })
 }
 
@@ -178,48 +179,48 @@ fn message(request: &Recorded) -> String {
 }
 
 #[tokio::test]
-async fn a_panic_of_a_stream_wherever_it_is_ends_the_answer_and_nothing_else() {
-    type Pieces = std::pin::Pin<Box<dyn Stream<Item = Result<Bytes, Unspeakable>> + Send>>;
-    let piece = || stream::iter([Ok(Bytes::from_static(b"a"))]);
-    let thrown = || stream::once(async { std::panic::panic_any(Grenade("payload")) });
-    let table: [(Pieces, &str); 4] = [
-        (piece().chain(stream::iter([Err(Unspeakable)])).boxed(), "no words"),
-        (holding(piece(), Grenade("at its end")).boxed(), "at its end"),
-        (piece().chain(thrown()).boxed(), "the panic has no message"),
-        (holding(thrown(), Grenade("and at its end")).boxed(), "the panic has no message"),
+async fn panic_of_a_stream_ends_the_response_and_nothing_else() {
+    type Chunks = std::pin::Pin<Box<dyn Stream<Item = Result<Bytes, PanickingError>> + Send>>;
+    let chunk = || stream::iter([Ok(Bytes::from_static(b"a"))]);
+    let thrown = || stream::once(async { std::panic::panic_any(PanicOnDrop("payload")) });
+    let table: [(Chunks, &str); 4] = [
+        (chunk().chain(stream::iter([Err(PanickingError)])).boxed(), "in display"),
+        (holding(chunk(), PanicOnDrop("in drop")).boxed(), "in drop"),
+        (chunk().chain(thrown()).boxed(), "panic without a message"),
+        (holding(thrown(), PanicOnDrop("in drop too")).boxed(), "panic without a message"),
     ];
-    for (pieces, expected) in table {
+    for (chunks, expected) in table {
         let server = Scripted::in_turn([event("1"), accepted(), event("2")]);
         let client = client(&server);
         let invocation = next(&client).await;
-        let answered = in_time(tokio::spawn(invocation.respond_streaming(pieces))).await;
-        assert!(answered.expect(expected).unwrap().is_accepted());
+        let outcome = in_time(tokio::spawn(invocation.respond_streaming(chunks))).await;
+        assert!(outcome.expect(expected).unwrap().is_accepted());
         assert_eq!(message(&server.requests()[1]), expected);
         assert_eq!(next(&client).await.event, "2");
     }
 }
 
-/// Where nobody asks a stream to its end, or at all, a panic of its end has nobody to tell.
+/// A stream that is dropped before its end may panic then.
 #[tokio::test]
-async fn a_panic_of_a_stream_that_is_not_sent_ends_nothing() {
+async fn panic_of_a_stream_that_is_not_sent_is_caught() {
     let endless = || {
-        let pieces =
+        let chunks =
             stream::repeat_with(|| Ok::<_, ErrorReport>(Bytes::from_static(&[b'a'; 4096])));
-        holding(pieces, Grenade("unsent"))
+        holding(chunks, PanicOnDrop("unsent"))
     };
-    // The server goes away in the middle of it.
+    // The server ends in the middle of the stream.
     let server = Scripted::in_turn([event("1")]);
     let invocation = next(&client(&server)).await;
     drop(server);
-    let answered = in_time(tokio::spawn(invocation.respond_streaming(endless()))).await;
-    assert!(answered.expect("no panic").is_err());
+    let outcome = in_time(tokio::spawn(invocation.respond_streaming(endless()))).await;
+    assert!(outcome.expect("no panic").is_err());
 
     let mut prelude = HttpPrelude::default();
     prelude.headers.insert("x-a", HeaderValue::from_bytes(b"\xe9").unwrap());
     let server = Scripted::in_turn([event("1"), accepted()]);
     let invocation = next(&client(&server)).await;
-    let answering = invocation.respond_http_streaming(prelude, endless());
-    let answered = in_time(tokio::spawn(answering)).await;
-    assert!(answered.expect("no panic").unwrap().is_accepted());
+    let responding = invocation.respond_http_streaming(prelude, endless());
+    let outcome = in_time(tokio::spawn(responding)).await;
+    assert!(outcome.expect("no panic").unwrap().is_accepted());
     assert_eq!(seen(&server), [GET_NEXT, POST_ERROR]);
 }

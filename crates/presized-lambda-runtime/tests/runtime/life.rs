@@ -1,4 +1,4 @@
-//! What a function tells of its own life.
+//! Initialization errors, and restoration from a snapshot.
 
 use presized_lambda_runtime::ErrorReport;
 use presized_support::scripted::Scripted;
@@ -6,7 +6,7 @@ use presized_support::scripted::Scripted;
 use super::{accepted, client, in_time, refusal, seen};
 
 #[tokio::test]
-async fn a_failure_to_start_or_to_be_restored_is_reported() {
+async fn initialization_and_restoration_errors_are_reported() {
     let server = Scripted::in_turn([accepted(), accepted()]);
     let client = client(&server);
     let report = ErrorReport::new("Runtime.NoTable", "m");
@@ -24,14 +24,14 @@ async fn a_failure_to_start_or_to_be_restored_is_reported() {
 }
 
 #[tokio::test]
-async fn a_restore_is_waited_for() {
+async fn restore_next_returns_after_the_response() {
     let server = Scripted::in_turn([accepted()]);
     in_time(client(&server).restore_next()).await.unwrap();
     assert_eq!(seen(&server), ["GET /2018-06-01/runtime/restore/next"]);
 }
 
 #[tokio::test]
-async fn what_is_refused_is_an_error() {
+async fn refused_report_is_an_error() {
     let table =
         [("403 Forbidden", false), ("404 Not Found", false), ("500 Internal Server Error", true)];
     let report = ErrorReport::new("A", "");

@@ -1,11 +1,11 @@
-//! The low level of the Runtime client against servers that do what a test says, byte for byte.
+//! `RuntimeClient` against servers that send what a test says, byte for byte.
 
-mod answers;
 mod connections;
 mod early;
 mod events;
 mod hostile;
 mod life;
+mod responses;
 mod streams;
 
 use std::future::Future;
@@ -18,7 +18,7 @@ fn client(server: &Scripted) -> RuntimeClient {
     RuntimeClient::builder().endpoint(server.address().to_string()).build().unwrap()
 }
 
-/// An invocation with the id `a`, no other header, and this event.
+/// Returns an invocation with the request id `a`, no other header, and this event.
 fn event(body: impl AsRef<[u8]>) -> Reply {
     Reply::response("200 OK", &[("Lambda-Runtime-Aws-Request-Id", "a")], body)
 }
@@ -27,23 +27,23 @@ fn accepted() -> Reply {
     Reply::response("202 Accepted", &[], "{\"status\":\"OK\"}\n")
 }
 
-/// An error of the Runtime API.
+/// Returns an error of the Runtime API.
 fn refusal(status: &str, error_type: &str) -> Reply {
     let body = format!(r#"{{"errorMessage":"m","errorType":"{error_type}"}}"#);
     Reply::response(status, &[("Content-Type", "application/json")], body)
 }
 
-/// The next invocation, which is there.
+/// Returns the next invocation, which must be there.
 async fn next(client: &RuntimeClient) -> Invocation {
     in_time(client.next()).await.unwrap()
 }
 
-/// So that nothing hangs. No test waits for it.
+/// Awaits `future`, and fails instead of hanging. No test waits for the timeout.
 async fn in_time<F: Future>(future: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(20), future).await.expect("an end in time")
 }
 
-/// Method and path of the requests so far.
+/// Returns the method and the path of each request so far.
 fn seen(server: &Scripted) -> Vec<String> {
     let requests = server.requests();
     let line = |head: &str| head.split(" HTTP/").next().unwrap_or_default().to_owned();

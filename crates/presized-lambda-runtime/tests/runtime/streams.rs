@@ -1,4 +1,4 @@
-//! Answers that come piece by piece.
+//! Streamed responses.
 
 use std::io;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use http::{HeaderValue, StatusCode};
-use presized_lambda_runtime::{Answered, ErrorReport, HttpPrelude};
+use presized_lambda_runtime::{ErrorReport, HttpPrelude, Outcome};
 use presized_support::scripted::{Recorded, Reply, Scripted};
 
 use super::{
     GET_NEXT, POST_ERROR, POST_RESPONSE, accepted, client, event, in_time, next, refusal, seen,
 };
 
-type Piece = Result<Bytes, ErrorReport>;
+type Chunk = Result<Bytes, ErrorReport>;
 
-fn pieces(data: &'static [&'static str]) -> impl futures_util::Stream<Item = Piece> + Send {
+fn chunks(data: &'static [&'static str]) -> impl futures_util::Stream<Item = Chunk> + Send {
     stream::iter(data.iter().map(|data| Ok(Bytes::from_static(data.as_bytes()))))
 }
 
@@ -27,12 +27,12 @@ fn wire(request: &Recorded) -> String {
 }
 
 #[tokio::test]
-async fn a_stream_is_sent_in_chunks_and_ends_cleanly() {
+async fn stream_is_sent_in_chunks_and_ended() {
     let server = Scripted::in_turn([event("1"), accepted(), event("2")]);
     let client = client(&server);
-    // An empty piece must not end it.
-    let answered = next(&client).await.respond_streaming(pieces(&["a", "", "bc"])).await.unwrap();
-    assert_eq!(answered, Answered::Accepted);
+    // An empty chunk must not end it.
+    let outcome = next(&client).await.respond_streaming(chunks(&["a", "", "bc"])).await.unwrap();
+    assert_eq!(outcome, Outcome::Accepted);
     let request = &server.requests()[1];
     assert_eq!(wire(request), "1\r\na\r\n2\r\nbc\r\n0\r\n\r\n");
     assert_eq!(request.header("transfer-encoding"), Some("chunked"));
@@ -49,15 +49,15 @@ async fn a_stream_is_sent_in_chunks_and_ends_cleanly() {
         announced,
         ["lambda-runtime-function-error-type", "lambda-runtime-function-error-body"]
     );
-    // Over a fresh connection: a server that accepts early may close this one afterwards.
+    // Over a new connection: a server that accepts early may close this one afterwards.
     assert_eq!(next(&client).await.event, "2");
     assert_eq!(server.requests()[2].connection, 1);
 }
 
-/// Case: a failure in mid-stream.
+/// Case: a stream fails after its first chunk.
 #[tokio::test]
-async fn a_stream_that_fails_ends_in_its_error() {
-    let failing = pieces(&["a"]).chain(stream::iter([
+async fn stream_that_fails_ends_in_error_trailers() {
+    let failing = chunks(&["a"]).chain(stream::iter([
         Err(ErrorReport::new("Broken", "m")),
         Ok(Bytes::from_static(b"never sent")),
     ]));
@@ -77,7 +77,7 @@ async fn a_stream_that_fails_ends_in_its_error() {
 }
 
 #[tokio::test]
-async fn any_error_and_a_panic_end_a_stream_alike() {
+async fn any_error_and_a_panic_end_a_stream_in_trailers() {
     let error = stream::iter([Err(io::Error::other("disk"))]);
     let panic = stream::once(async { panic!("oh") }).map(|()| Ok::<_, ErrorReport>(Bytes::new()));
     let server = Scripted::start(|_, request| match request.head.split(' ').next() {
@@ -100,7 +100,7 @@ async fn any_error_and_a_panic_end_a_stream_alike() {
 }
 
 #[tokio::test]
-async fn an_answer_in_the_form_of_http_begins_with_its_prelude() {
+async fn http_response_begins_with_its_prelude() {
     let mut prelude = HttpPrelude::new(StatusCode::CREATED);
     prelude.headers.insert("x-a", HeaderValue::from_static("b"));
     let written = "{\"statusCode\":201,\"headers\":{\"x-a\":\"b\"},\"cookies\":[]}\0\0\0\0\0\0\0\0";
@@ -112,8 +112,8 @@ async fn an_answer_in_the_form_of_http_begins_with_its_prelude() {
     for (body, expected) in table {
         let server = Scripted::in_turn([event("1"), accepted()]);
         let invocation = next(&client(&server)).await;
-        let answered = invocation.respond_http_streaming(prelude.clone(), pieces(body)).await;
-        assert!(answered.unwrap().is_accepted());
+        let outcome = invocation.respond_http_streaming(prelude.clone(), chunks(body)).await;
+        assert!(outcome.unwrap().is_accepted());
         let request = &server.requests()[1];
         assert_eq!(wire(request), expected);
         assert_eq!(
@@ -123,16 +123,16 @@ async fn an_answer_in_the_form_of_http_begins_with_its_prelude() {
     }
 }
 
-/// Case: one bad header must not end the loop.
+/// Case: an invalid header must not end the loop.
 #[tokio::test]
-async fn a_prelude_that_cannot_be_written_is_that_invocations_error() {
+async fn invalid_prelude_fails_its_invocation() {
     let mut prelude = HttpPrelude::default();
     prelude.headers.insert("x-a", HeaderValue::from_bytes(b"\xe9").unwrap());
     let server = Scripted::in_turn([event("1"), accepted(), event("2")]);
     let client = client(&server);
     let invocation = next(&client).await;
-    let answered = invocation.respond_http_streaming(prelude, pieces(&["body"])).await;
-    assert!(answered.unwrap().is_accepted());
+    let outcome = invocation.respond_http_streaming(prelude, chunks(&["body"])).await;
+    assert!(outcome.unwrap().is_accepted());
     assert_eq!(next(&client).await.event, "2");
     assert_eq!(seen(&server), [GET_NEXT, POST_ERROR, GET_NEXT]);
     assert_eq!(
@@ -142,20 +142,20 @@ async fn a_prelude_that_cannot_be_written_is_that_invocations_error() {
 }
 
 #[tokio::test]
-async fn a_stream_is_refused_as_any_answer_and_not_sent_again() {
+async fn refused_stream_is_not_sent_again() {
     let table = [
-        (refusal("413 Request Entity Too Large", "RequestEntityTooLarge"), "answer too large"),
-        (refusal("410 Gone", "InvokeTimeout"), "answer too late"),
-        (refusal("403 Forbidden", "InvalidStateTransition"), "answer rejected"),
-        (refusal("500 Internal Server Error", "X"), "Runtime API failed"),
-        (Reply::Close(Bytes::new()), "Runtime API broke off"),
+        (refusal("413 Request Entity Too Large", "RequestEntityTooLarge"), "response too large"),
+        (refusal("410 Gone", "InvokeTimeout"), "response too late"),
+        (refusal("403 Forbidden", "InvalidStateTransition"), "response rejected"),
+        (refusal("500 Internal Server Error", "X"), "the Runtime API returned an error"),
+        (Reply::Close(Bytes::new()), "connection to the Runtime API broke"),
     ];
     for (reply, expected) in table {
         let server = Scripted::in_turn([event("1"), reply, event("2")]);
         let client = client(&server);
-        let answered = in_time(next(&client).await.respond_streaming(pieces(&["a"]))).await;
-        let text = match answered {
-            Ok(answered) => answered.to_string(),
+        let outcome = in_time(next(&client).await.respond_streaming(chunks(&["a"]))).await;
+        let text = match outcome {
+            Ok(outcome) => outcome.to_string(),
             Err(error) => error.to_string(),
         };
         assert!(text.starts_with(expected), "{text}");
@@ -164,12 +164,12 @@ async fn a_stream_is_refused_as_any_answer_and_not_sent_again() {
     }
 }
 
-/// Dropping the answer breaks it off: the server must not take it for whole.
+/// The server must not take a response that was dropped for complete.
 #[tokio::test]
-async fn a_stream_that_is_given_up_does_not_end_cleanly() {
-    struct Gone(Arc<AtomicBool>);
+async fn stream_that_is_dropped_is_not_ended() {
+    struct SetOnDrop(Arc<AtomicBool>);
 
-    impl Drop for Gone {
+    impl Drop for SetOnDrop {
         fn drop(&mut self) {
             self.0.store(true, Ordering::SeqCst);
         }
@@ -178,10 +178,10 @@ async fn a_stream_that_is_given_up_does_not_end_cleanly() {
     let server = Scripted::in_turn([event("1"), event("2")]);
     let client = client(&server);
     let gone = Arc::new(AtomicBool::new(false));
-    let guard = Gone(Arc::clone(&gone));
-    let endless = pieces(&["a"]).chain(stream::pending()).map(move |piece| {
+    let guard = SetOnDrop(Arc::clone(&gone));
+    let endless = chunks(&["a"]).chain(stream::pending()).map(move |chunk| {
         let _ = &guard;
-        piece
+        chunk
     });
     let invocation = next(&client).await;
     tokio::select! {
@@ -191,6 +191,6 @@ async fn a_stream_that_is_given_up_does_not_end_cleanly() {
     }
     assert!(gone.load(Ordering::SeqCst));
     assert_eq!(next(&client).await.event, "2");
-    // What is recorded are requests that were read to their end.
+    // The server records only requests that were complete.
     assert_eq!(seen(&server), [GET_NEXT, GET_NEXT]);
 }

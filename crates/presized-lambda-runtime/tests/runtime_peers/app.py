@@ -1,4 +1,4 @@
-"""The function that awslambdaric runs: what it does is in the event."""
+"""The function that awslambdaric runs. The event tells it what to do."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import time
 def handler(event, context):
     command, _, argument = event.partition(" ")
     match command:
-        case "answer":
+        case "respond":
             return "x" * int(argument)
         case "context":
             print("printed by the function")
@@ -28,7 +28,7 @@ def handler(event, context):
         case "exit":
             os._exit(3)
         case "meet":
-            # In files, since the others are other processes.
+            # In files, because the other calls run in other processes.
             pathlib.Path(f"met-{argument}").touch()
             while len(list(pathlib.Path().glob("met-*"))) < 4:
                 time.sleep(0.005)

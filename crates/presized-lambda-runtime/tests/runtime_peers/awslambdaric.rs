@@ -1,4 +1,4 @@
-//! awslambdaric, the runtime of Lambda's Python, before the emulator.
+//! awslambdaric, the runtime of Lambda for Python, against the emulator.
 
 use std::process::Command;
 
@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use crate::{ANSWER_MAX, PATIENCE, within_time};
+use crate::{PATIENCE, RESPONSE_MAX, within_time};
 
 #[tokio::test]
-async fn json_comes_back_at_any_length() {
+async fn json_of_any_length_is_echoed() {
     let Some(python) = Python::start(Function::new()).await else { return };
     within_time(async {
         for length in [4, 2047, 2048, 2049, 60_000, 6_000_000] {
-            // Two bytes, and two quotes.
+            // The letter takes two bytes, and JSON adds two quotes.
             let event = json!("é".to_owned() + &"x".repeat(length - 4));
-            let answer = python.client.invoke(NAME).json(&event).send().await.unwrap();
-            assert!(answer.json::<Value>().unwrap() == event, "{length} bytes");
+            let response = python.client.invoke(NAME).json(&event).send().await.unwrap();
+            assert!(response.json::<Value>().unwrap() == event, "{length} bytes");
         }
     })
     .await;
@@ -28,7 +28,7 @@ async fn json_comes_back_at_any_length() {
 }
 
 #[tokio::test]
-async fn a_function_knows_the_context_of_its_call() {
+async fn function_receives_the_context_of_the_call() {
     let Some(python) = Python::start(Function::new().memory_size(512)).await else { return };
     within_time(async {
         let call = python
@@ -38,30 +38,30 @@ async fn a_function_knows_the_context_of_its_call() {
             .client_context(json!({"custom": {"who": "κάποιος"}}).to_string())
             .tenant_id("blue")
             .tail_log();
-        let answer = call.send().await.unwrap();
-        let context = answer.json::<Value>().unwrap();
+        let response = call.send().await.unwrap();
+        let context = response.json::<Value>().unwrap();
         assert_eq!(context["name"], NAME);
         assert_eq!(context["memory"], "512");
         assert_eq!(context["version"], "$LATEST");
-        assert_eq!(context["request_id"].as_str(), answer.request_id.as_deref());
+        assert_eq!(context["request_id"].as_str(), response.request_id.as_deref());
         let arn = context["arn"].as_str().unwrap();
         assert!(arn.starts_with("arn:aws:lambda:") && arn.ends_with(":function:python"), "{arn}");
         assert_eq!(context["custom"], json!({"who": "κάποιος"}));
         assert_eq!(context["tenant"], "blue");
         assert_eq!(context["in_time"], true);
         assert!(context["trace"].as_str().unwrap().starts_with("Root=1-"), "{context}");
-        let log = answer.log_text().unwrap();
+        let log = response.log_text().unwrap();
         assert!(log.contains("printed by the function\n"), "{log}");
     })
     .await;
 }
 
 #[tokio::test]
-async fn an_exception_is_a_function_error() {
+async fn exception_is_a_function_error() {
     let Some(python) = Python::start(Function::new()).await else { return };
     within_time(async {
-        let answer = python.client.invoke(NAME).json("fail").send().await.unwrap();
-        let error = answer.function_error.unwrap();
+        let response = python.client.invoke(NAME).json("fail").send().await.unwrap();
+        let error = response.function_error.unwrap();
         assert_eq!(error.kind, FunctionErrorKind::Unhandled);
         assert_eq!(error.error_type.as_deref(), Some("LookupError"));
         assert_eq!(error.error_message.as_deref(), Some("no such fruit"));
@@ -72,17 +72,20 @@ async fn an_exception_is_a_function_error() {
 }
 
 #[tokio::test]
-async fn the_next_call_is_served_after_an_answer_over_the_limit_or_an_exit() {
+async fn next_call_succeeds_after_a_response_over_the_limit_or_an_exit() {
     let Some(python) = Python::start(Function::new()).await else { return };
     within_time(async {
-        // With its quotes.
-        assert_eq!(python.text(&format!("answer {}", ANSWER_MAX - 2)).await.len(), ANSWER_MAX - 2);
+        // JSON adds two quotes.
+        assert_eq!(
+            python.text(&format!("respond {}", RESPONSE_MAX - 2)).await.len(),
+            RESPONSE_MAX - 2
+        );
         for (event, error_type) in [
-            (format!("answer {}", ANSWER_MAX - 1), "Function.ResponseSizeTooLarge"),
+            (format!("respond {}", RESPONSE_MAX - 1), "Function.ResponseSizeTooLarge"),
             ("exit".to_owned(), "Runtime.ExitError"),
         ] {
-            let answer = python.client.invoke(NAME).json(&event).send().await.unwrap();
-            let error = answer.function_error.unwrap();
+            let response = python.client.invoke(NAME).json(&event).send().await.unwrap();
+            let error = response.function_error.unwrap();
             assert_eq!(error.error_type.as_deref(), Some(error_type));
             assert_eq!(python.text("after").await, "after");
         }
@@ -91,21 +94,21 @@ async fn the_next_call_is_served_after_an_answer_over_the_limit_or_an_exit() {
 }
 
 #[tokio::test]
-async fn a_function_that_cannot_be_loaded_says_why() {
+async fn function_that_cannot_be_loaded_reports_why() {
     let function = Function::new();
     let Some(python) = Python::start_with("app.missing", function).await else { return };
     within_time(async {
-        let answer = python.client.invoke(NAME).json("1").send().await.unwrap();
-        let error = answer.function_error.unwrap();
+        let response = python.client.invoke(NAME).json("1").send().await.unwrap();
+        let error = response.function_error.unwrap();
         assert_eq!(error.error_type.as_deref(), Some("Runtime.HandlerNotFound"));
         assert_eq!(python.emulator.stats(NAME).unwrap().started, 0);
     })
     .await;
 }
 
-// It has as many processes.
+// awslambdaric has a process for each.
 #[tokio::test]
-async fn four_at_the_same_time_get_their_own_answers() {
+async fn four_concurrent_calls_get_their_own_responses() {
     let Some(python) = Python::start(Function::new().concurrency(4)).await else { return };
     within_time(async {
         for _ in 0..4 {
@@ -113,12 +116,12 @@ async fn four_at_the_same_time_get_their_own_answers() {
             for number in 0..4 {
                 let call = python.client.invoke(NAME).json(&format!("meet {number}"));
                 calls.spawn(async move {
-                    let answer = call.send().await.unwrap();
-                    assert_eq!(answer.json::<String>().unwrap(), format!("meet {number}"));
+                    let response = call.send().await.unwrap();
+                    assert_eq!(response.json::<String>().unwrap(), format!("meet {number}"));
                 });
             }
             calls.join_all().await;
-            // Those who have met are forgotten by then.
+            // Removes the files of this round.
             assert_eq!(python.text("forget").await, "forget");
         }
     })
@@ -129,12 +132,12 @@ async fn four_at_the_same_time_get_their_own_answers() {
 struct Python {
     client: Client,
     emulator: Emulator,
-    // Last: it is the current directory of the function.
+    // Last, because it is the current directory of the function.
     _directory: TempDir,
 }
 
 impl Python {
-    /// None where Python is not installed with awslambdaric.
+    /// Returns `None` if Python with awslambdaric is not installed.
     async fn start(function: Function) -> Option<Self> {
         Self::start_with("app.handler", function).await
     }
@@ -153,8 +156,8 @@ impl Python {
 
     async fn text(&self, event: &str) -> String {
         let event = Bytes::from(json!(event).to_string());
-        let answer = crate::invoke(&self.client, NAME, event).await;
-        serde_json::from_slice(&answer).unwrap()
+        let response = crate::invoke(&self.client, NAME, event).await;
+        serde_json::from_slice(&response).unwrap()
     }
 }
 

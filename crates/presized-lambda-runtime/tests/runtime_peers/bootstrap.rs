@@ -1,5 +1,6 @@
-//! The function as a program, for a test to start: an example to Cargo, which is how it builds
-//! what has the dependencies of tests and is none.
+//! The function as a program that tests start.
+//!
+//! It is an example for Cargo, because an example is a program with the dependencies of tests.
 
 mod function;
 

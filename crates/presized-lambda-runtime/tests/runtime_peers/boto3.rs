@@ -1,4 +1,4 @@
-//! boto3 before the emulator.
+//! boto3 against the emulator.
 
 use std::process::Stdio;
 
@@ -10,9 +10,9 @@ use tokio::process::Command;
 use crate::function::function;
 use crate::{PATIENCE, within_time};
 
-/// What the answers are is checked by the script, and here, what has come of the calls.
+/// The script checks the responses. This test checks the counters of the emulator.
 #[tokio::test]
-async fn the_sdk_of_python_gets_its_answers() {
+async fn boto3_gets_the_responses_that_it_expects() {
     let Some(python) = pinned_peer("python") else { return };
     within_time(async {
         let options = Function::new().timeout(PATIENCE);
@@ -28,7 +28,7 @@ async fn the_sdk_of_python_gets_its_answers() {
         let mut command = Command::new(python);
         command
             .args(["-c", include_str!("callers.py"), &emulator.url()])
-            // So that nobody's profile has a part in this.
+            // No profile of the machine may change the result.
             .env_clear()
             .stdin(Stdio::null())
             .kill_on_drop(true);

@@ -18,7 +18,7 @@ client = boto3.client(
     aws_secret_access_key="secret",
     config=Config(retries={"total_max_attempts": 1}),
 )
-# What has come of the calls to the function.
+# The outcomes of the calls to the function.
 responses = errors = 0
 
 
@@ -27,9 +27,9 @@ def invoke(payload, **more):
 
 
 def stream(payload, **more):
-    answer = client.invoke_with_response_stream(FunctionName="fruit", Payload=payload, **more)
-    assert answer["StatusCode"] == 200, answer
-    *chunks, end = answer["EventStream"]
+    response = client.invoke_with_response_stream(FunctionName="fruit", Payload=payload, **more)
+    assert response["StatusCode"] == 200, response
+    *chunks, end = response["EventStream"]
     payload = b"".join(chunk["PayloadChunk"]["Payload"] for chunk in chunks)
     return payload, end["InvokeComplete"]
 
@@ -49,10 +49,10 @@ def is_report(payload):
 
 for length in (0, 1, 2047, 2048, 2049, 60_000, 6_000_000):
     payload = bytes(range(256)) * (length // 256 + 1)
-    answer = invoke(payload[:length])
-    assert answer["StatusCode"] == 200 and "FunctionError" not in answer, answer
-    assert answer["ExecutedVersion"] == "$LATEST", answer
-    assert answer["Payload"].read() == payload[:length], length
+    response = invoke(payload[:length])
+    assert response["StatusCode"] == 200 and "FunctionError" not in response, response
+    assert response["ExecutedVersion"] == "$LATEST", response
+    assert response["Payload"].read() == payload[:length], length
     responses += 1
 
 ARN = "arn:aws:lambda:eu-central-1:123456789012:function:fruit"
@@ -63,39 +63,39 @@ assert invoke(b"1", Qualifier="7")["ExecutedVersion"] == "7"
 responses += 1
 
 context = base64.b64encode(b'{"custom":{"a":1}}').decode()
-answer = invoke(b"context", ClientContext=context)["Payload"].read()
-assert b"custom" in answer and b":function:fruit" in answer, answer
+response = invoke(b"context", ClientContext=context)["Payload"].read()
+assert b"custom" in response and b":function:fruit" in response, response
 responses += 1
 
-answer = invoke(b"log", LogType="Tail")
-log = base64.b64decode(answer["LogResult"]).decode()
-request_id = answer["ResponseMetadata"]["RequestId"]
+response = invoke(b"log", LogType="Tail")
+log = base64.b64decode(response["LogResult"]).decode()
+request_id = response["ResponseMetadata"]["RequestId"]
 assert log.startswith(f"START RequestId: {request_id} "), log
 assert f"REPORT RequestId: {request_id}" in log, log
 responses += 1
 
-answer = invoke(b"fail")
-assert (answer["StatusCode"], answer["FunctionError"]) == (200, "Unhandled"), answer
-assert is_report(answer["Payload"].read())
+response = invoke(b"fail")
+assert (response["StatusCode"], response["FunctionError"]) == (200, "Unhandled"), response
+assert is_report(response["Payload"].read())
 errors += 1
 
-answer = invoke(b"answer 6291557")
-assert answer["FunctionError"] == "Unhandled", answer
-report = json.loads(answer["Payload"].read())
+response = invoke(b"respond 6291557")
+assert response["FunctionError"] == "Unhandled", response
+report = json.loads(response["Payload"].read())
 assert report["errorType"] == "Function.ResponseSizeTooLarge", report
 errors += 1
 
-answer = invoke(b"queued", InvocationType="Event")
-assert (answer["StatusCode"], answer["Payload"].read()) == (202, b""), answer
+response = invoke(b"queued", InvocationType="Event")
+assert (response["StatusCode"], response["Payload"].read()) == (202, b""), response
 responses += 1
-answer = invoke(b"not run", InvocationType="DryRun")
-assert (answer["StatusCode"], answer["Payload"].read()) == (204, b""), answer
+response = invoke(b"not run", InvocationType="DryRun")
+assert (response["StatusCode"], response["Payload"].read()) == (204, b""), response
 
 payload, end = stream(b"stream", LogType="Tail")
 assert payload == CHUNKS and "ErrorCode" not in end, end
 assert b"REPORT RequestId: " in base64.b64decode(end["LogResult"]), end
 responses += 1
-payload, end = stream(b"answer 6291556")
+payload, end = stream(b"respond 6291556")
 assert len(payload) == 6291556 and "ErrorCode" not in end, end
 responses += 1
 payload, end = stream(b"broken")
@@ -112,13 +112,13 @@ missing = refused(lambda: invoke(b"", FunctionName="nobody"), error.ResourceNotF
 assert missing["ResponseMetadata"]["HTTPStatusCode"] == 404, missing
 busy = refused(lambda: invoke(b"", FunctionName="busy"), error.TooManyRequestsException)
 assert busy["Reason"] and busy["retryAfterSeconds"], busy
-# Not one of those that the SDK knows by name.
+# The SDK has no class for this error.
 for length, kind in ((6 << 20, "RequestResponse"), (1 << 20, "Event")):
     large = refused(lambda: invoke(bytes(length + 1), InvocationType=kind), error.ClientError)
     assert large["Error"]["Code"] == "RequestEntityTooLargeException", large
     assert large["ResponseMetadata"]["HTTPStatusCode"] == 413, large
 
-# After what was queued, since there is one runtime.
+# Runs after the queued call, because there is one runtime.
 assert invoke(b"last")["Payload"].read() == b"last"
 responses += 1
 print(responses + errors, responses, errors, sep="\n")

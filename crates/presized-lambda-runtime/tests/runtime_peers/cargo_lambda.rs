@@ -1,4 +1,4 @@
-//! cargo-lambda: its Runtime API, behind a base path.
+//! The runtime against cargo-lambda, whose Runtime API has a base path.
 
 use std::future::pending;
 
@@ -9,26 +9,27 @@ use presized_support::process::Process;
 
 use crate::function::{FAILURE, MESSAGE, content, function};
 use crate::report::Report;
-use crate::{ANSWER_MAX, within_time};
+use crate::{RESPONSE_MAX, within_time};
 
 #[tokio::test]
-async fn an_echo_is_the_same_byte_for_byte() {
+async fn event_of_any_length_is_echoed() {
     let Some(server) = CargoLambda::start() else { return };
     within_time(async {
         for length in [0, 1, 2047, 2048, 2049, 60_000, 6_000_000] {
             let sent = content(length);
-            let answer = crate::invoke(&server.client, FUNCTION, sent.clone()).await;
-            assert!(answer == sent, "{length} bytes");
+            let response = crate::invoke(&server.client, FUNCTION, sent.clone()).await;
+            assert!(response == sent, "{length} bytes");
         }
-        let answer = crate::invoke(&server.client, FUNCTION, format!("answer {ANSWER_MAX}")).await;
-        assert!(answer == content(ANSWER_MAX));
+        let response =
+            crate::invoke(&server.client, FUNCTION, format!("respond {RESPONSE_MAX}")).await;
+        assert!(response == content(RESPONSE_MAX));
     })
     .await;
 }
 
-// It gives the report back with status 500.
+// cargo-lambda returns the report with status 500.
 #[tokio::test]
-async fn errors_and_panics_are_reported_and_the_next_is_served() {
+async fn next_call_succeeds_after_an_error_and_a_panic() {
     let Some(server) = CargoLambda::start() else { return };
     within_time(async {
         for (command, error_type) in [("fail", FAILURE), ("panic", "Function.Panic")] {
@@ -40,9 +41,9 @@ async fn errors_and_panics_are_reported_and_the_next_is_served() {
     .await;
 }
 
-// It has nobody to give a stream to who has not asked for one, and takes it all the same.
+// cargo-lambda accepts a stream, and drops it if the caller did not ask for one.
 #[tokio::test]
-async fn a_stream_is_no_harm_to_the_next_invocation() {
+async fn next_call_succeeds_after_a_stream() {
     let Some(server) = CargoLambda::start() else { return };
     within_time(async {
         for command in ["stream", "broken"] {
@@ -55,25 +56,25 @@ async fn a_stream_is_no_harm_to_the_next_invocation() {
 
 struct CargoLambda {
     client: Client,
-    // Last: the runtime is to see nothing of its end.
+    // Last, so that the runtime does not see the end of the server.
     _process: Process,
 }
 
 impl CargoLambda {
-    /// None where cargo-lambda is not installed.
+    /// Returns `None` if cargo-lambda is not installed.
     fn start() -> Option<Self> {
         let process = cargo_lambda::start()?;
         let address = process.address(0);
-        // As it tells functions in AWS_LAMBDA_RUNTIME_API.
+        // The value that cargo-lambda puts into AWS_LAMBDA_RUNTIME_API.
         let endpoint = format!("http://{address}{BASE_PATH}");
         let runtime_client = RuntimeClient::builder().endpoint(endpoint).build().unwrap();
         let runtime = Runtime::new(raw(function)).client(runtime_client).shutdown(pending());
-        // To fail rather than to leave the caller waiting.
+        // A panic fails the test, where an error would leave the caller waiting.
         tokio::spawn(async move { runtime.run().await.unwrap() });
         Some(Self { client: crate::client(address), _process: process })
     }
 
-    /// The body of its response with status 500.
+    /// Returns the body of a response with status 500.
     async fn refused(&self, event: &'static str) -> bytes::Bytes {
         let error = self.client.invoke(FUNCTION).payload(event).send().await.unwrap_err();
         let ErrorKind::Service(error) = error.into_kind() else { panic!("{event}") };

@@ -1,8 +1,8 @@
-//! The runtime client before Runtime APIs that others have written, and the emulator before
-//! runtimes and callers that others have written.
+//! The runtime against the Runtime APIs of other projects, and the emulator against their runtimes
+//! and callers.
 //!
-//! A test whose peer is not installed says so and passes, unless the environment has
-//! `PRESIZED_REQUIRE_PEERS=1`. `.ci/peers/install` installs them all.
+//! A test whose peer is not installed prints that and passes, unless the environment has
+//! `PRESIZED_REQUIRE_PEERS=1`. `.ci/peers/install` installs all peers.
 
 #![cfg(unix)]
 
@@ -23,12 +23,12 @@ use bytes::Bytes;
 use presized_lambda_invoke::{Client, Credentials};
 use tokio::time::timeout;
 
-/// Sends a payload to a function, once, and returns what comes back.
+/// Invokes a function and returns the payload of its response.
 async fn invoke(client: &Client, function: &str, payload: impl Into<Bytes>) -> Bytes {
     client.invoke(function).payload(payload).send().await.unwrap().payload
 }
 
-/// A client, which tries once, of the server at this address. It looks at no signature.
+/// Returns a client that tries once. The server at this address checks no signature.
 fn client(address: SocketAddr) -> Client {
     Client::builder()
         .endpoint(format!("http://{address}"))
@@ -44,8 +44,8 @@ async fn within_time<F: Future>(future: F) -> F::Output {
     timeout(PATIENCE, future).await.expect("hangs")
 }
 
-/// What answers fit into, and no more: 6 MiB and a little.
-const ANSWER_MAX: usize = 6_291_556;
+/// The maximum length of a response, which all peers agree on.
+const RESPONSE_MAX: usize = 6_291_556;
 
-/// So that nothing hangs. No test waits for it.
+/// The time after which a test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(120);

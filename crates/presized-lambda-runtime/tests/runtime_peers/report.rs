@@ -1,8 +1,8 @@
-//! The report of a function that has failed.
+//! The report of a failed function.
 
 use serde::Deserialize;
 
-/// What a caller can match on, and read.
+/// The type and the message of an error, without its stack trace.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {

@@ -1,4 +1,4 @@
-//! AWS's Runtime Interface Emulator, and the client that calls it.
+//! AWS's Runtime Interface Emulator, and a client that calls it.
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ use presized_support::process::{Process, example};
 use presized_support::rie::{self, FUNCTION};
 use tokio::time::sleep;
 
-/// An emulator that runs one function in a process of its own.
+/// An emulator that runs one function in another process.
 pub(crate) struct Rie {
     process: Process,
     client: Client,
 }
 
 impl Rie {
-    /// Serves one invocation after the other. `None` if the emulator is not installed.
+    /// Serves one invocation at a time. Returns `None` if the emulator is not installed.
     pub(crate) fn start(timeout_seconds: u32) -> Option<Self> {
         rie::start(timeout_seconds, &example(BOOTSTRAP)).map(Self::new)
     }
 
-    /// Serves several invocations at a time. `None` if the emulator cannot be started here.
+    /// Serves several invocations at a time. Returns `None` if the emulator cannot be started here.
     pub(crate) fn start_concurrent(concurrency: usize, timeout_seconds: u32) -> Option<Self> {
         let bootstrap = example(BOOTSTRAP);
         rie::start_concurrent(concurrency, timeout_seconds, &bootstrap).map(Self::new)
@@ -51,5 +51,5 @@ impl Rie {
     }
 }
 
-/// The example that is the function of most tests.
+/// The name of the example that is the function.
 const BOOTSTRAP: &str = "test_function";

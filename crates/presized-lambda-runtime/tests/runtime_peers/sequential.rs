@@ -1,15 +1,15 @@
-//! AWS's emulator as most functions see Lambda: one invocation after the other.
+//! The runtime against AWS's emulator, which sends one invocation at a time.
 
 use presized_lambda_invoke::ErrorKind;
 
 use crate::function::{CHUNKS, FAILURE, MESSAGE, content};
 use crate::report::Report;
 use crate::rie::Rie;
-use crate::{ANSWER_MAX, within_time};
+use crate::{RESPONSE_MAX, within_time};
 use presized_support::rie::FUNCTION;
 
 #[tokio::test]
-async fn an_echo_is_the_same_byte_for_byte() {
+async fn event_of_any_length_is_echoed() {
     let Some(rie) = Rie::start(60) else { return };
     within_time(async {
         for length in [0, 1, 2047, 2048, 2049, 60_000, 6_000_000] {
@@ -21,18 +21,18 @@ async fn an_echo_is_the_same_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn an_answer_over_the_limit_is_refused_and_the_next_is_not() {
+async fn response_over_the_limit_is_refused_and_the_next_is_not() {
     let Some(rie) = Rie::start(60) else { return };
     within_time(async {
-        let largest = rie.invoke(format!("answer {ANSWER_MAX}")).await;
-        assert!(largest == content(ANSWER_MAX));
+        let largest = rie.invoke(format!("respond {RESPONSE_MAX}")).await;
+        assert!(largest == content(RESPONSE_MAX));
 
-        let refused = rie.invoke(format!("answer {}", ANSWER_MAX + 1)).await;
+        let refused = rie.invoke(format!("respond {}", RESPONSE_MAX + 1)).await;
         let message =
             "Response payload size exceeded maximum allowed payload size (6291556 bytes).";
         let report = Report::new("Function.ResponseSizeTooLarge", message);
         assert_eq!(Report::of(&refused), report);
-        rie.log_with("answer too large: RequestEntityTooLarge (status 413)").await;
+        rie.log_with("response too large: RequestEntityTooLarge (status 413)").await;
 
         assert_eq!(rie.invoke("after").await, "after");
     })
@@ -40,7 +40,7 @@ async fn an_answer_over_the_limit_is_refused_and_the_next_is_not() {
 }
 
 #[tokio::test]
-async fn errors_and_panics_are_reported_and_the_process_goes_on() {
+async fn process_continues_after_an_error_and_a_panic() {
     let Some(rie) = Rie::start(60) else { return };
     within_time(async {
         for (command, error_type) in [("fail", FAILURE), ("panic", "Function.Panic")] {
@@ -54,7 +54,7 @@ async fn errors_and_panics_are_reported_and_the_process_goes_on() {
 }
 
 #[tokio::test]
-async fn the_function_is_started_again_after_a_timeout() {
+async fn function_is_started_again_after_a_timeout() {
     let Some(rie) = Rie::start(5) else { return };
     within_time(async {
         assert_eq!(rie.invoke("hang").await, "Task timed out after 5.00 seconds");
@@ -63,9 +63,9 @@ async fn the_function_is_started_again_after_a_timeout() {
     .await;
 }
 
-// It has no stream for callers: it collects one, and does not look at the trailers.
+// The emulator has no streams for callers. It collects a stream and ignores its trailers.
 #[tokio::test]
-async fn a_stream_is_collected() {
+async fn stream_is_collected() {
     let Some(rie) = Rie::start(60) else { return };
     within_time(async {
         for command in ["stream", "broken", "stream"] {
@@ -76,18 +76,18 @@ async fn a_stream_is_collected() {
 }
 
 #[tokio::test]
-async fn a_second_answer_is_refused_and_the_next_is_not() {
+async fn second_response_is_refused_and_the_next_is_not() {
     let Some(rie) = Rie::start(60) else { return };
     within_time(async {
         assert_eq!(rie.invoke("twice").await, "first");
-        rie.log_with("answer rejected: InvalidStateTransition (status 403)").await;
+        rie.log_with("response rejected: InvalidStateTransition (status 403)").await;
         assert_eq!(rie.invoke("after").await, "after");
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_name_that_it_does_not_know_is_refused() {
+async fn unknown_function_name_is_refused() {
     let Some(rie) = Rie::start(60) else { return };
     within_time(async {
         let error = rie.client().invoke("other").send().await.unwrap_err();

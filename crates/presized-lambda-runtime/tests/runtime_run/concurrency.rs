@@ -1,4 +1,4 @@
-//! Several invocations at the same time.
+//! Several concurrent invocations.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use presized_lambda_runtime::{Context, ErrorReport, Handler, raw};
+use presized_support::chain::messages;
 use presized_support::scripted::Reply;
 use tokio::sync::Barrier;
 use tokio::time::timeout;
@@ -18,10 +19,10 @@ fn echo() -> impl Handler {
 }
 
 #[tokio::test]
-async fn as_many_are_served_at_once_as_are_asked_for() {
-    let api = Api::at_once(4, ["a", "b", "c", "d"].map(|id| event(id, "")));
+async fn concurrency_is_the_number_of_invocations_served_at_once() {
+    let api = Api::concurrent(4, ["a", "b", "c", "d"].map(|id| event(id, "")));
     let all = Arc::new(Barrier::new(4));
-    // Nobody passes before the last one has come.
+    // No invocation continues before the last one has begun.
     let meet = raw(move |event: Bytes, _: Context| {
         let all = Arc::clone(&all);
         async move {
@@ -36,11 +37,11 @@ async fn as_many_are_served_at_once_as_are_asked_for() {
 }
 
 #[tokio::test]
-async fn bad_invocation_harms_no_other() {
-    // Of four loops one hangs, and what fails or panics is as many times as there are others.
+async fn failing_invocations_do_not_affect_others() {
+    // One of four workers hangs. Each failure comes three times, as often as there are others.
     let kinds = ["hang", "fail", "panic", "good", "fail", "panic", "good", "fail", "panic", "good"];
     let events: Vec<_> = kinds.iter().map(|kind| event(kind, kind)).collect();
-    // There is no fourth question for the one that hangs.
+    // The worker that hangs does not ask again, so that three requests stay open.
     let api = Api::start(Some(3), events, |_| accepted());
     let function = raw(async |event: Bytes, _: Context| match &event[..] {
         b"hang" => pending().await,
@@ -61,46 +62,49 @@ async fn bad_invocation_harms_no_other() {
 }
 
 #[tokio::test]
-async fn question_is_asked_five_times_where_several_are_served() {
+async fn worker_of_several_tries_five_times_to_receive_an_invocation() {
     let failures = || [Reply::Close("".into()), refused("503 Service Unavailable", "Other")];
     let failures = [failures(), failures()].concat();
-    // Four failures, and it goes on.
-    let api = Api::at_once(1, [&failures[..], &[event("a", "")]].concat());
+    // Four failures are followed by a fifth attempt.
+    let api = Api::concurrent(1, [&failures[..], &[event("a", "")]].concat());
     let posted = api.serve(echo()).await;
     assert_eq!(posted.len(), 1);
-    // Five are the end of it.
-    let api = Api::at_once(1, [&failures[..], &[Reply::Close("".into()), event("a", "")]].concat());
+    // Five failures end the worker.
+    let api =
+        Api::concurrent(1, [&failures[..], &[Reply::Close("".into()), event("a", "")]].concat());
     let error = api.run(api.runtime(echo())).await.unwrap_err();
     assert!(!error.is_fatal(), "{error}");
     assert_eq!(api.paths().len(), 5);
 }
 
 #[tokio::test]
-async fn loop_that_has_ended_leaves_the_others() {
+async fn other_workers_continue_after_one_has_failed() {
     let fatal = refused("500 Internal Server Error", "Fatal");
     let events = [fatal.clone(), event("a", ""), event("b", ""), event("c", ""), fatal];
-    let api = Api::at_once(2, events);
+    let api = Api::concurrent(2, events);
     let error = api.run(api.runtime(echo())).await.unwrap_err();
     assert!(error.is_fatal(), "{error}");
     assert_eq!(api.posted().len(), 3);
 }
 
 #[tokio::test]
-async fn nothing_that_belongs_to_the_process_is_told_of_one_of_several() {
-    let api = Api::at_once(2, [event("a", ""), event("b", "")]);
-    let told = Arc::new(AtomicUsize::new(0));
-    let hook = Arc::clone(&told);
+async fn invocation_hook_is_not_called_with_a_concurrency() {
+    let api = Api::concurrent(2, [event("a", ""), event("b", "")]);
+    let calls = Arc::new(AtomicUsize::new(0));
+    let hook = Arc::clone(&calls);
     let runtime = api.runtime(echo()).on_invocation(move |_| {
         hook.fetch_add(1, Ordering::SeqCst);
     });
     api.run(runtime).await.unwrap();
-    assert_eq!((api.posted().len(), told.load(Ordering::SeqCst)), (2, 0));
+    assert_eq!((api.posted().len(), calls.load(Ordering::SeqCst)), (2, 0));
 }
 
 #[tokio::test]
-async fn none_at_once_is_an_error() {
+async fn concurrency_of_zero_is_an_error() {
     let api = Api::new([]);
     let error = api.run(api.runtime(echo()).concurrency(0)).await.unwrap_err();
     assert!(error.is_fatal(), "{error}");
+    let expected = ["runtime configuration is invalid", "concurrency must be at least 1"];
+    assert_eq!(messages(&error), expected);
     assert!(api.paths().is_empty());
 }

@@ -1,4 +1,4 @@
-//! An invocation that fails, and the next one, which does not.
+//! A failed invocation, and the next one, which succeeds.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::{Api, event, path};
 
-/// Serves `bad` and a good event after it, and returns what was posted for the first.
+/// Serves `bad` and then `good`, and returns the request that was posted for `bad`.
 async fn first_of_two(bad: &str, good: &str, handler: impl Handler) -> Recorded {
     let api = Api::new([event("bad", bad), event("good", good)]);
     let posted = api.serve(handler).await;
@@ -27,7 +27,7 @@ async fn first_of_two(bad: &str, good: &str, handler: impl Handler) -> Recorded 
     api.server.requests().swap_remove(1)
 }
 
-/// The type in the header, the type and the message in the body.
+/// Returns the type in the header, and the type and the message in the body.
 fn reported(request: &Recorded) -> (Option<&str>, String, String) {
     assert_eq!(path(request), "bad/error");
     let body: Value = serde_json::from_slice(&request.body).unwrap();
@@ -65,7 +65,7 @@ async fn panic_of_the_function_is_reported() {
     assert_eq!((header, &*error_type), (Some("Function.Panic"), "Function.Panic"));
     assert!(message.contains("a bug of the function"), "{message}");
 
-    // Before there is a future, too.
+    // A panic before the future is reported too.
     let panics = |event: Bytes, _: Context| match &event[..] {
         b"bad" => panic!("at once"),
         _ => ready(Ok::<_, Infallible>(event)),
@@ -75,7 +75,7 @@ async fn panic_of_the_function_is_reported() {
 }
 
 #[tokio::test]
-async fn event_that_is_not_the_json_that_is_expected_is_reported() {
+async fn event_that_is_not_the_expected_json_is_reported() {
     let count = async |numbers: Vec<u32>, _: Context| Ok::<_, Infallible>(numbers.len());
     for bad in [r#"{"x":"#, "", "[1,", "[-1]", "[1] 2"] {
         let posted = first_of_two(bad, "[1]", json(count)).await;
@@ -85,27 +85,27 @@ async fn event_that_is_not_the_json_that_is_expected_is_reported() {
     }
 }
 
-/// Cannot be written where it is bad.
-struct Unwritten {
+/// A value that serde cannot write if `is_bad`.
+struct MaybeUnwritable {
     is_bad: bool,
 }
 
-impl Serialize for Unwritten {
+impl Serialize for MaybeUnwritable {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.is_bad { Err(S::Error::custom("no JSON")) } else { serializer.serialize_unit() }
     }
 }
 
 #[tokio::test]
-async fn answer_that_cannot_be_written_as_json_is_reported() {
-    let answer = async |is_bad: bool, _: Context| Ok::<_, Infallible>(Unwritten { is_bad });
-    let posted = first_of_two("true", "false", json(answer)).await;
+async fn response_that_cannot_be_written_as_json_is_reported() {
+    let function = async |is_bad: bool, _: Context| Ok::<_, Infallible>(MaybeUnwritable { is_bad });
+    let posted = first_of_two("true", "false", json(function)).await;
     let expected = report("Runtime.MarshalError", "Runtime.MarshalError", "no JSON");
     assert_eq!(reported(&posted), expected);
 }
 
 #[tokio::test]
-async fn event_over_the_limit_is_reported() {
+async fn event_over_the_limit_is_reported_with_its_length() {
     let api = Api::new([event("bad", "12345"), event("good", "1234")]);
     let address = api.server.address().to_string();
     let client = RuntimeClient::builder().endpoint(address).reader(4).build().unwrap();
@@ -119,12 +119,12 @@ async fn event_over_the_limit_is_reported() {
 }
 
 #[tokio::test]
-async fn header_that_cannot_be_written_is_reported() {
+async fn header_that_is_not_utf8_is_reported() {
     let page = |event: Bytes, _: Context| {
         let body = stream::iter([Ok::<_, io::Error>(Bytes::from("page"))]);
         ready(Response::builder().header("x-name", &event[..]).body(body))
     };
-    // Latin-1 and UTF-8 of the same.
+    // The same letter in Latin-1 and in UTF-8.
     let api = Api::new([event("bad", b"\xe9"), event("good", b"\xc3\xa9")]);
     let posted = api.serve(http_streaming(page)).await;
     let requests = api.server.requests();
@@ -134,7 +134,7 @@ async fn header_that_cannot_be_written_is_reported() {
 }
 
 #[tokio::test]
-async fn failure_in_the_middle_of_a_stream_ends_it_with_trailers() {
+async fn failure_after_the_first_chunk_of_a_stream_ends_it_with_trailers() {
     type Chunk = fn() -> io::Result<Bytes>;
     let table: [(Chunk, _, _); 2] = [
         (|| Err(io::Error::other("no disk")), "Function.Error", "no disk"),

@@ -1,3 +1,5 @@
+//! The handlers: bytes, JSON, streams, HTTP responses and tower services.
+
 use std::convert::Infallible;
 use std::future::{Ready, ready};
 use std::io;
@@ -8,21 +10,22 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::Response;
 use presized_lambda_runtime::{
-    Answer, Context, ErrorReport, Request, http_streaming, json, raw, service, streaming,
+    Context, ErrorReport, FunctionRequest, FunctionResponse, http_streaming, json, raw, service,
+    streaming,
 };
 use tower_service::Service;
 
 use super::{Api, event, pairs};
 
 #[tokio::test]
-async fn bytes_are_answered_as_they_are() {
+async fn bytes_are_sent_unchanged() {
     let api = Api::new([event("a", "\u{0}\u{7f}"), event("b", "")]);
     let posted = api.serve(raw(async |event: Bytes, _: Context| Ok::<_, Infallible>(event))).await;
     assert_eq!(posted, pairs(&[("a/response", "\u{0}\u{7f}"), ("b/response", "")]));
 }
 
 #[tokio::test]
-async fn json_is_read_and_written() {
+async fn json_is_parsed_and_written() {
     let api = Api::new([event("a", "[1,2]"), event("b", "[]")]);
     let sum = async |numbers: Vec<u32>, context: Context| {
         Ok::<_, Infallible>((context.request_id, numbers.iter().sum::<u32>()))
@@ -32,7 +35,7 @@ async fn json_is_read_and_written() {
 }
 
 #[tokio::test]
-async fn streams_are_answered_in_chunks() {
+async fn streams_are_sent_in_chunks() {
     let api = Api::new([event("a", "xy"), event("b", "")]);
     let letters = |event: Bytes, _: Context| {
         let letters: Vec<_> = event.chunks(1).map(Bytes::copy_from_slice).collect();
@@ -46,7 +49,7 @@ async fn streams_are_answered_in_chunks() {
 }
 
 #[tokio::test]
-async fn http_answers_have_a_prelude() {
+async fn http_responses_have_a_prelude() {
     let api = Api::new([event("a", "xy"), event("b", "")]);
     let page = |event: Bytes, _: Context| {
         let body = stream::iter((!event.is_empty()).then_some(Ok::<_, io::Error>(event)));
@@ -59,25 +62,25 @@ async fn http_answers_have_a_prelude() {
 }
 
 #[tokio::test]
-async fn answer_can_be_of_either_kind() {
+async fn handler_can_return_bytes_and_streams() {
     let api = Api::new([event("a", "short"), event("b", "long")]);
     let either = async |event: Bytes, _: Context| {
         Ok::<_, Infallible>(match &event[..] {
-            b"short" => Answer::from("whole"),
-            _ => Answer::stream(stream::iter(["in ", "parts"].map(Ok::<_, Infallible>))),
+            b"short" => FunctionResponse::from("whole"),
+            _ => FunctionResponse::stream(stream::iter(["in ", "parts"].map(Ok::<_, Infallible>))),
         })
     };
     let posted = api.serve(raw(either)).await;
     assert_eq!(posted, pairs(&[("a/response", "whole"), ("b/response", "in parts")]));
 }
 
-/// Is ready at the second poll only, and cannot be called before that.
+/// A service that is ready at the second poll and must not be called before.
 #[derive(Clone)]
-struct Reluctant {
+struct ReadyAtSecondPoll {
     polls: u32,
 }
 
-impl Service<Request> for Reluctant {
+impl Service<FunctionRequest> for ReadyAtSecondPoll {
     type Response = String;
     type Error = ErrorReport;
     type Future = Ready<Result<String, ErrorReport>>;
@@ -91,7 +94,7 @@ impl Service<Request> for Reluctant {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request) -> Self::Future {
+    fn call(&mut self, request: FunctionRequest) -> Self::Future {
         assert_eq!(self.polls, 2, "called before it was ready");
         let id = &request.context.request_id;
         ready(match &request.event[..] {
@@ -104,17 +107,17 @@ impl Service<Request> for Reluctant {
 #[tokio::test]
 async fn services_are_called_when_they_are_ready() {
     let api = Api::new([event("a", "hello"), event("b", "no"), event("c", "")]);
-    let posted = api.serve(service(Reluctant { polls: 0 })).await;
+    let posted = api.serve(service(ReadyAtSecondPoll { polls: 0 })).await;
     let refused = r#"{"errorType":"Refused","errorMessage":"no","stackTrace":[]}"#;
     let expected = [("a/response", "a 5 bytes"), ("b/error", refused), ("c/response", "c 0 bytes")];
     assert_eq!(posted, pairs(&expected));
 }
 
 #[tokio::test]
-async fn hook_is_told_of_an_invocation_before_the_function_is_called() {
+async fn invocation_hook_is_called_before_the_handler() {
     let api = Api::new([event("a", ""), event("b", "")]);
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let (by_hook, by_function) = (Arc::clone(&told), Arc::clone(&told));
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let (by_hook, by_function) = (Arc::clone(&calls), Arc::clone(&calls));
     let function = raw(move |event: Bytes, context: Context| {
         by_function.lock().unwrap().push(format!("function {}", context.request_id));
         ready(Ok::<_, Infallible>(event))
@@ -123,7 +126,7 @@ async fn hook_is_told_of_an_invocation_before_the_function_is_called() {
         by_hook.lock().unwrap().push(format!("hook {}", context.request_id));
     });
     api.run(runtime).await.unwrap();
-    assert_eq!(*told.lock().unwrap(), ["hook a", "function a", "hook b", "function b"]);
+    assert_eq!(*calls.lock().unwrap(), ["hook a", "function a", "hook b", "function b"]);
 }
 
 fn text_of(wire: &[u8]) -> &str {

@@ -1,4 +1,4 @@
-//! What is logged of an invocation, and what is not.
+//! The log of invocations, which has no payload in it.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -12,7 +12,7 @@ use presized_support::scripted::Reply;
 use super::{Api, event};
 
 #[tokio::test]
-async fn spans_have_lengths_and_no_payload_is_logged() {
+async fn span_has_lengths_and_the_log_has_no_payload() {
     let log = Log::of_this_thread();
     let headers = [
         ("Lambda-Runtime-Aws-Request-Id", "id-1"),
@@ -21,7 +21,7 @@ async fn spans_have_lengths_and_no_payload_is_logged() {
     ];
     let api = Api::new([
         Reply::response("200 OK", &headers, r#""p4yl04d""#),
-        // Of these the message of the error quotes the event.
+        // The messages of these errors quote the event.
         event("id-2", r#"{"p4yl04d":1}"#),
         event("id-3", r#""fail""#),
     ]);
@@ -34,7 +34,7 @@ async fn spans_have_lengths_and_no_payload_is_logged() {
     let log = log.finish();
     let expected = "lambda.invocation{request_id=\"id-1\" \
          function_arn=\"arn:aws:lambda:eu-north-1:1:function:f\" trace_id=\"Root=1-2-3\" \
-         event_bytes=9 answer_bytes=9}";
+         event_bytes=9 response_bytes=9}";
     assert!(log.contains(expected), "{log}");
     assert!(log.contains(r#"error_type="Runtime.UnmarshalError""#), "{log}");
     assert!(log.contains(r#"error_type="Failed""#), "{log}");
@@ -42,7 +42,7 @@ async fn spans_have_lengths_and_no_payload_is_logged() {
 }
 
 #[tokio::test]
-async fn span_of_a_streamed_answer_has_the_length_of_all_its_chunks() {
+async fn span_of_a_streamed_response_has_the_length_of_all_chunks() {
     let log = Log::of_this_thread();
     let api = Api::new([event("id-1", "")]);
     let chunks = |_: Bytes, _: Context| {
@@ -50,6 +50,6 @@ async fn span_of_a_streamed_answer_has_the_length_of_all_its_chunks() {
     };
     api.serve(streaming(chunks)).await;
     let log = log.finish();
-    let expected = "lambda.invocation{request_id=\"id-1\" event_bytes=0 answer_bytes=3}";
+    let expected = "lambda.invocation{request_id=\"id-1\" event_bytes=0 response_bytes=3}";
     assert!(log.contains(expected), "{log}");
 }

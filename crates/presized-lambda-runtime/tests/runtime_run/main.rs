@@ -1,4 +1,4 @@
-//! Functions that are run, against a Runtime API that does what a test says.
+//! `Runtime::run` against a Runtime API that sends what a test says.
 
 mod concurrency;
 mod failures;
@@ -24,62 +24,62 @@ use tokio::time::timeout;
 #[global_allocator]
 static LEDGER: Ledger = Ledger;
 
-/// A Runtime API with some events to hand out, of one invocation at a time or of several.
+/// A Runtime API with a list of events, for one or several invocations at a time.
 struct Api {
     server: Scripted,
-    /// There is no event left, and nothing in hand.
+    /// Notified when no event is left and all invocations have ended.
     idle: Arc<Notify>,
-    at_once: Option<usize>,
+    concurrency: Option<usize>,
 }
 
 impl Api {
-    /// Takes whatever is answered.
+    /// Accepts all responses.
     fn new(events: impl Into<Vec<Reply>>) -> Self {
         Self::start(None, events, |_| accepted())
     }
 
-    /// Does to answers as `post` says.
-    fn answering(
+    /// Replies to responses as `post` says.
+    fn replying(
         events: impl Into<Vec<Reply>>,
         post: impl Fn(&Recorded) -> Reply + Send + Sync + 'static,
     ) -> Self {
         Self::start(None, events, post)
     }
 
-    /// Hands out so many events at the same time.
-    fn at_once(number: usize, events: impl Into<Vec<Reply>>) -> Self {
-        Self::start(Some(number), events, |_| accepted())
+    /// Sends `concurrency` events at the same time.
+    fn concurrent(concurrency: usize, events: impl Into<Vec<Reply>>) -> Self {
+        Self::start(Some(concurrency), events, |_| accepted())
     }
 
     fn start(
-        at_once: Option<usize>,
+        concurrency: Option<usize>,
         events: impl Into<Vec<Reply>>,
         post: impl Fn(&Recorded) -> Reply + Send + Sync + 'static,
     ) -> Self {
         let events = events.into();
         let idle = Arc::new(Notify::new());
-        let (asked, told) = (AtomicUsize::new(0), Arc::clone(&idle));
+        let (polls, notify) = (AtomicUsize::new(0), Arc::clone(&idle));
         let server = Scripted::start(move |_, request| {
             if path(request) != "invocation/next" {
                 return post(request);
             }
-            let number = asked.fetch_add(1, Ordering::SeqCst);
-            if number + 1 == events.len() + at_once.unwrap_or(1) {
-                told.notify_one();
+            let number = polls.fetch_add(1, Ordering::SeqCst);
+            if number + 1 == events.len() + concurrency.unwrap_or(1) {
+                notify.notify_one();
             }
             events.get(number).cloned().unwrap_or_else(|| Reply::Hang("".into()))
         });
-        Self { server, idle, at_once }
+        Self { server, idle, concurrency }
     }
 
-    /// A function that is shut down when no event is left.
+    /// Returns a runtime that is shut down when no event is left.
     fn runtime<H: Handler>(&self, handler: H) -> Runtime<H> {
         let idle = Arc::clone(&self.idle);
         let runtime = Runtime::new(handler)
             .client(client(&self.server))
             .shutdown(async move { idle.notified().await });
-        match self.at_once {
-            Some(number) => runtime.concurrency(number),
+        match self.concurrency {
+            Some(concurrency) => runtime.concurrency(concurrency),
             None => runtime,
         }
     }
@@ -88,8 +88,8 @@ impl Api {
         timeout(PATIENCE, runtime.run()).await.expect("ends in 20 s")
     }
 
-    /// Runs the function until no event is left, and returns what it has posted: where to,
-    /// without what all paths begin with, and the body.
+    /// Runs the function until no event is left. Returns the short path and the body of each request
+    /// that it posted.
     async fn serve(&self, handler: impl Handler) -> Vec<(String, String)> {
         self.run(self.runtime(handler)).await.unwrap();
         self.posted()
@@ -100,7 +100,7 @@ impl Api {
         posted.map(|request| (path(&request).to_owned(), text(&request.body))).collect()
     }
 
-    /// What was asked for and posted, in order.
+    /// Returns the short paths of all requests in order.
     fn paths(&self) -> Vec<String> {
         self.server.requests().iter().map(|request| path(request).to_owned()).collect()
     }
@@ -110,7 +110,7 @@ fn client(server: &Scripted) -> RuntimeClient {
     RuntimeClient::builder().endpoint(server.address().to_string()).build().unwrap()
 }
 
-/// An invocation.
+/// Returns an invocation.
 fn event(id: &str, event: impl AsRef<[u8]>) -> Reply {
     Reply::response("200 OK", &[("Lambda-Runtime-Aws-Request-Id", id)], event)
 }
@@ -119,11 +119,12 @@ fn accepted() -> Reply {
     Reply::response("202 Accepted", &[], r#"{"status":"OK"}"#)
 }
 
-/// An error of the Runtime API.
+/// Returns an error of the Runtime API.
 fn refused(status: &str, error_type: &str) -> Reply {
     Reply::response(status, &[], format!(r#"{{"errorType":"{error_type}","errorMessage":"m"}}"#))
 }
 
+/// Returns the path of a request without its common beginning.
 fn path(request: &Recorded) -> &str {
     let target = request.target();
     let path = target.strip_prefix("/2018-06-01/runtime/").unwrap_or(target);
@@ -142,5 +143,5 @@ fn pairs(posted: &[(&str, &str)]) -> Vec<(String, String)> {
     posted.iter().map(|(path, body)| ((*path).to_owned(), (*body).to_owned())).collect()
 }
 
-/// Nothing here takes so long, unless it hangs.
+/// The time after which a test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,4 +1,4 @@
-//! What an answer costs, counted.
+//! The allocations of a JSON response.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -11,22 +11,22 @@ use serde::de::IgnoredAny;
 
 use super::{Api, event};
 
-/// 6 MiB of JSON, less a few bytes.
-static ANSWER: LazyLock<Vec<u64>> = LazyLock::new(|| vec![12_345_678; (6 << 20) / 9]);
+/// A value that takes almost 6 MiB in JSON.
+static VALUE: LazyLock<Vec<u64>> = LazyLock::new(|| vec![12_345_678; (6 << 20) / 9]);
 
 #[test]
-fn predicted_json_answer_takes_one_buffer_and_then_none() {
+fn predicted_json_response_takes_one_buffer_and_then_none() {
     let _alone = Ledger::alone();
-    LazyLock::force(&ANSWER);
+    LazyLock::force(&VALUE);
     let spent: Arc<Mutex<Vec<Spent>>> = Arc::default();
     let from = Arc::new(Mutex::new(None::<Mark>));
-    let told = Arc::clone(&spent);
-    // From call to call, so that all of an invocation is counted.
+    let record = Arc::clone(&spent);
+    // From one call to the next, so that the whole invocation is counted.
     let function = json(move |_: IgnoredAny, _: Context| -> Ready<Result<_, Infallible>> {
         let mut from = from.lock().unwrap();
-        told.lock().unwrap().extend(from.as_ref().map(Mark::spent));
+        record.lock().unwrap().extend(from.as_ref().map(Mark::spent));
         *from = Some(Mark::now());
-        ready(Ok(&*ANSWER))
+        ready(Ok(&*VALUE))
     });
     let api = Api::new(vec![event("a", "null"); 5]);
     let pool = BufferPool::new(16 << 20);
@@ -40,15 +40,15 @@ fn predicted_json_answer_takes_one_buffer_and_then_none() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     Ledger::measure(|| runtime.block_on(running)).0.unwrap();
 
-    let expected = serde_json::to_string(&*ANSWER).unwrap();
+    let expected = serde_json::to_string(&*VALUE).unwrap();
     let posted = api.posted();
     assert!(posted.len() == 5 && posted.iter().all(|(_, body)| *body == expected));
     let spent = spent.lock().unwrap();
-    // The first grows, through ten sizes from 16 KiB to 8 MiB. The second has one buffer, a
-    // sixteenth longer by the guess, and an eighth at the most by its size.
+    // The first buffer grows through ten sizes from 16 KiB to 8 MiB. The second response has one
+    // buffer. The prediction adds a sixteenth to its length, and the size class at most an eighth.
     assert_eq!(pool.stats().misses, 10 + 1);
     assert!(spent[1].bytes < expected.len() as u64 * 6 / 5, "{spent:?}");
-    // The others have that buffer. What is left is what hyper reads the two heads into.
+    // The others reuse that buffer. The rest are the read buffers of hyper for two heads.
     for later in &spent[2..] {
         assert!(later.bytes < 24 << 10, "{later:?}");
     }

@@ -1,4 +1,4 @@
-//! What the Runtime API says to a question or to an answer, and what comes after that.
+//! Refusals by the Runtime API, and the request after them.
 
 use std::convert::Infallible;
 
@@ -12,16 +12,16 @@ fn echo() -> impl Handler {
     raw(async |event: Bytes, _: Context| Ok::<_, Infallible>(event))
 }
 
-/// Refuses what is posted for the first of two invocations.
+/// Refuses the response to the first of two invocations.
 fn refusing(status: &'static str, error_type: &'static str) -> Api {
-    Api::answering([event("a", ""), event("b", "")], move |request| match path(request) {
+    Api::replying([event("a", ""), event("b", "")], move |request| match path(request) {
         "a/response" => refused(status, error_type),
         _ => accepted(),
     })
 }
 
 #[tokio::test]
-async fn refused_answer_is_followed_by_the_next_invocation() {
+async fn refused_response_is_followed_by_the_next_invocation() {
     let table = [
         ("400 Bad Request", "InvalidRequestID"),
         ("403 Forbidden", "InvalidStateTransition"),
@@ -39,7 +39,7 @@ async fn refused_answer_is_followed_by_the_next_invocation() {
 }
 
 #[tokio::test]
-async fn answer_that_the_api_cannot_recover_from_is_the_end() {
+async fn fatal_reply_to_a_response_ends_the_runtime() {
     let api = refusing("500 Internal Server Error", "Fatal");
     let error = api.run(api.runtime(echo())).await.unwrap_err();
     assert!(error.is_fatal(), "{error}");
@@ -47,18 +47,18 @@ async fn answer_that_the_api_cannot_recover_from_is_the_end() {
 }
 
 #[tokio::test]
-async fn question_that_the_api_cannot_recover_from_is_the_end() {
+async fn fatal_reply_to_a_request_for_an_invocation_ends_the_runtime() {
     let fatal = || refused("500 Internal Server Error", "Fatal");
-    for at_once in [None, Some(1)] {
-        let api = Api::start(at_once, [fatal(), fatal(), event("a", "")], |_| accepted());
+    for concurrency in [None, Some(1)] {
+        let api = Api::start(concurrency, [fatal(), fatal(), event("a", "")], |_| accepted());
         let error = api.run(api.runtime(echo())).await.unwrap_err();
         assert!(error.is_fatal(), "{error}");
-        assert_eq!(api.paths(), ["invocation/next"], "{at_once:?}");
+        assert_eq!(api.paths(), ["invocation/next"], "{concurrency:?}");
     }
 }
 
 #[tokio::test]
-async fn question_is_not_asked_again_where_one_is_served_at_a_time() {
+async fn failure_to_receive_an_invocation_ends_a_runtime_without_concurrency() {
     let table = [
         Reply::Close("".into()),
         refused("403 Forbidden", "InvalidStateTransition"),
@@ -73,20 +73,19 @@ async fn question_is_not_asked_again_where_one_is_served_at_a_time() {
 }
 
 #[tokio::test]
-async fn lost_answer_is_not_the_end() {
-    let api = Api::answering([event("a", ""), event("b", "")], |request: &Recorded| {
-        match path(request) {
+async fn response_that_is_not_delivered_does_not_end_the_runtime() {
+    let api =
+        Api::replying([event("a", ""), event("b", "")], |request: &Recorded| match path(request) {
             "a/response" => Reply::Close("".into()),
             _ => accepted(),
-        }
-    });
+        });
     let posted = api.serve(echo()).await;
     assert_eq!(posted.last().unwrap().0, "b/response");
     assert!(!api.paths().contains(&"a/error".to_owned()));
 }
 
 #[tokio::test]
-async fn invocation_id_goes_back_with_the_answer_that_it_came_for() {
+async fn invocation_id_is_sent_with_the_response_to_its_invocation() {
     let with_id = |id, event: &str| {
         let headers =
             [("Lambda-Runtime-Aws-Request-Id", "abc"), ("Lambda-Runtime-Invocation-Id", id)];

@@ -1,4 +1,4 @@
-//! A function that is told to end.
+//! The shutdown of a runtime, by its signal and by SIGTERM.
 
 use std::convert::Infallible;
 use std::process::{Command, ExitStatus};
@@ -18,12 +18,13 @@ use tokio::time::timeout;
 use super::{Api, PATIENCE, accepted, event, is_post, path};
 
 #[tokio::test]
-async fn invocation_in_hand_is_answered() {
-    for at_once in [None, Some(3)] {
-        let api = Api::start(at_once, [event("a", "hello")], |_| accepted());
+async fn current_invocation_is_finished_after_the_shutdown_signal() {
+    for concurrency in [None, Some(3)] {
+        let api = Api::start(concurrency, [event("a", "hello")], |_| accepted());
         let (stop, called, go_on) = (Notify::new(), Notify::new(), Notify::new());
         let [stop, called, go_on] = [stop, called, go_on].map(Arc::new);
-        let (told, in_hand, finish) = (Arc::clone(&stop), Arc::clone(&called), Arc::clone(&go_on));
+        let (signal, in_handler, finish) =
+            (Arc::clone(&stop), Arc::clone(&called), Arc::clone(&go_on));
         let slow = raw(move |event: Bytes, _: Context| {
             let (called, go_on) = (Arc::clone(&called), Arc::clone(&go_on));
             async move {
@@ -34,36 +35,36 @@ async fn invocation_in_hand_is_answered() {
         });
         let runtime = api.runtime(slow).shutdown(async move { stop.notified().await });
         let running = tokio::spawn(runtime.run());
-        in_hand.notified().await;
-        told.notify_one();
-        // Long enough to end by now if it were not for the invocation.
+        in_handler.notified().await;
+        signal.notify_one();
+        // Long enough for the runtime to end if it did not wait for the invocation.
         let early = timeout(Duration::from_millis(50), async {
             while !running.is_finished() {
                 tokio::task::yield_now().await;
             }
         });
-        assert!(early.await.is_err(), "{at_once:?}");
+        assert!(early.await.is_err(), "{concurrency:?}");
         finish.notify_one();
         timeout(PATIENCE, running).await.expect("ends in 20 s").unwrap().unwrap();
-        assert_eq!(api.posted(), super::pairs(&[("a/response", "hello")]), "{at_once:?}");
+        assert_eq!(api.posted(), super::pairs(&[("a/response", "hello")]), "{concurrency:?}");
     }
 }
 
-/// It has been given away, to this function alone.
+/// Lambda sends an event once, so that it would be lost otherwise.
 #[tokio::test]
-async fn invocation_whose_event_is_on_its_way_is_answered() {
-    for at_once in [None, Some(1)] {
+async fn invocation_whose_event_arrives_is_finished_after_the_shutdown_signal() {
+    for concurrency in [None, Some(1)] {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = listener.local_addr().unwrap().to_string();
         let client = RuntimeClient::builder().endpoint(endpoint).build().unwrap();
         let pool = client.pool().clone();
         let echo = raw(async |event: Bytes, _: Context| Ok::<_, Infallible>(event));
         let stop = Arc::new(Notify::new());
-        let told = Arc::clone(&stop);
+        let signal = Arc::clone(&stop);
         let runtime =
-            Runtime::new(echo).client(client).shutdown(async move { told.notified().await });
-        let runtime = match at_once {
-            Some(number) => runtime.concurrency(number),
+            Runtime::new(echo).client(client).shutdown(async move { signal.notified().await });
+        let runtime = match concurrency {
+            Some(concurrency) => runtime.concurrency(concurrency),
             None => runtime,
         };
         let running = tokio::spawn(runtime.run());
@@ -74,7 +75,7 @@ async fn invocation_whose_event_is_on_its_way_is_answered() {
                         Content-Length: 65536\r\n\r\n";
             stream.write_all(head.as_bytes()).await.unwrap();
             stream.write_all(&[b'e'; 32 << 10]).await.unwrap();
-            // There is memory for it, so that its beginning has been read.
+            // The pool has lent a buffer as soon as the first half was read.
             while pool.stats().outstanding == 0 {
                 tokio::task::yield_now().await;
             }
@@ -86,7 +87,7 @@ async fn invocation_whose_event_is_on_its_way_is_answered() {
             read_until(&mut stream, &"e".repeat(65536)).await;
             stream.write_all(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").await.unwrap();
         };
-        timeout(PATIENCE, serving).await.expect("an answer in 20 s");
+        timeout(PATIENCE, serving).await.expect("a response in 20 s");
         timeout(PATIENCE, running).await.expect("ends in 20 s").unwrap().unwrap();
     }
 }
@@ -94,11 +95,15 @@ async fn invocation_whose_event_is_on_its_way_is_answered() {
 async fn read_until(stream: &mut TcpStream, end: &str) {
     let mut read = Vec::new();
     while !read.ends_with(end.as_bytes()) {
-        assert_ne!(stream.read_buf(&mut read).await.unwrap(), 0, "the function is gone");
+        assert_ne!(
+            stream.read_buf(&mut read).await.unwrap(),
+            0,
+            "the function closed the connection"
+        );
     }
 }
 
-/// Runs a function with these variables, says which process it is, and waits for its end.
+/// Runs a function with these variables, sends its process id, and waits for its end.
 fn run_function(
     server: &Scripted,
     started: mpsc::Sender<u32>,
@@ -119,10 +124,10 @@ fn run_function(
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    panic!("does not end in 20 s: {:?}", server.requests());
+    panic!("the function does not end in 20 s: {:?}", server.requests());
 }
 
-/// While the function is at it, which it is for 300 ms.
+/// Sends SIGTERM while the handler runs, which takes 300 ms.
 fn terminate_soon(started: mpsc::Receiver<u32>) {
     thread::spawn(move || {
         let id = started.recv().unwrap();
@@ -132,7 +137,7 @@ fn terminate_soon(started: mpsc::Receiver<u32>) {
 }
 
 #[test]
-fn sigterm_ends_the_process_when_what_is_in_hand_is_answered() {
+fn sigterm_ends_the_process_after_the_current_invocation() {
     let cases: [&[(&str, &str)]; 3] = [
         &[],
         &[("AWS_LAMBDA_MAX_CONCURRENCY", "2")],

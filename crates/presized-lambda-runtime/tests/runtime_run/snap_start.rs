@@ -1,4 +1,4 @@
-//! A snapshot before the first invocation.
+//! SnapStart: a snapshot before the first invocation.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -13,9 +13,9 @@ fn echo() -> impl Handler {
     raw(async |event: Bytes, _: Context| Ok::<_, Infallible>(event))
 }
 
-/// Has one invocation, after the function is restored.
+/// Returns an API with one invocation after the restoration.
 fn snapshot() -> Api {
-    Api::answering([event("a", "")], |request| match path(request) {
+    Api::replying([event("a", "")], |request| match path(request) {
         "restore/next" => Reply::response("200 OK", &[], ""),
         _ => accepted(),
     })
@@ -24,20 +24,20 @@ fn snapshot() -> Api {
 #[tokio::test]
 async fn hooks_are_run_around_the_snapshot() {
     let api = snapshot();
-    let done = Arc::new(Mutex::new(Vec::new()));
-    let note = |what| {
-        let done = Arc::clone(&done);
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let record = |name| {
+        let calls = Arc::clone(&calls);
         async move || {
-            done.lock().unwrap().push(what);
+            calls.lock().unwrap().push(name);
             Ok::<_, Infallible>(())
         }
     };
     let runtime = api.runtime(echo()).snap_start(true);
-    let runtime = runtime.before_checkpoint(note("before")).after_restore(note("after"));
+    let runtime = runtime.before_checkpoint(record("before")).after_restore(record("after"));
     api.run(runtime).await.unwrap();
-    assert_eq!(*done.lock().unwrap(), ["before", "after"]);
+    assert_eq!(*calls.lock().unwrap(), ["before", "after"]);
     assert_eq!(api.paths(), ["restore/next", "invocation/next", "a/response", "invocation/next"]);
-    // What was open before the snapshot is not used after it.
+    // The connection before the snapshot is not used after it.
     let requests = api.server.requests();
     assert_ne!(requests[0].connection, requests[1].connection);
     assert_eq!(requests[1].connection, requests[2].connection);
@@ -76,8 +76,8 @@ async fn failed_hook_is_reported_and_ends_the_function() {
 }
 
 #[tokio::test]
-async fn function_that_is_not_restored_ends() {
-    let api = Api::answering([], |_| refused("403 Forbidden", "InvalidStateTransition"));
+async fn runtime_ends_if_the_restoration_is_refused() {
+    let api = Api::replying([], |_| refused("403 Forbidden", "InvalidStateTransition"));
     let error = api.run(api.runtime(echo()).snap_start(true)).await.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Api(_)), "{error}");
     assert_eq!(api.paths(), ["restore/next"]);

@@ -1,13 +1,13 @@
-//! What the Runtime API says to an answer, and what becomes of that.
+//! Replies of the Runtime API to a response, and their outcomes.
 
-use presized_lambda_runtime::{Answered, Error, ErrorReport};
+use presized_lambda_runtime::{Error, ErrorReport, Outcome};
 use presized_support::scripted::{Reply, Scripted};
 
 use super::{
     GET_NEXT, POST_ERROR, POST_RESPONSE, accepted, client, event, in_time, next, refusal, seen,
 };
 
-/// What a test expects of an answer.
+/// The outcome that a test expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     Accepted,
@@ -15,27 +15,27 @@ enum Expected {
     TooLate,
     Rejected,
     Fatal,
-    Passing,
+    Temporary,
 }
 
 impl Expected {
-    fn of(result: &Result<Answered, Error>) -> Self {
+    fn of(result: &Result<Outcome, Error>) -> Self {
         match result {
-            Ok(Answered::Accepted) => Self::Accepted,
-            Ok(Answered::TooLarge(_)) => Self::TooLarge,
-            Ok(Answered::TooLate(_)) => Self::TooLate,
-            Ok(Answered::Rejected(_)) => Self::Rejected,
+            Ok(Outcome::Accepted) => Self::Accepted,
+            Ok(Outcome::TooLarge(_)) => Self::TooLarge,
+            Ok(Outcome::TooLate(_)) => Self::TooLate,
+            Ok(Outcome::Rejected(_)) => Self::Rejected,
             Err(error) if error.is_fatal() => Self::Fatal,
             other => {
                 assert!(other.is_err(), "{other:?}");
-                Self::Passing
+                Self::Temporary
             }
         }
     }
 }
 
-/// The table of the API, and what is not in it. After each of them but the fatal one the next
-/// invocation is there, over the same connection, and nothing was sent beside the answer.
+/// The statuses that the Runtime API documents, and others. After each of them the next invocation
+/// comes over the same connection, and nothing but the response was posted.
 const STATUSES: [(&str, &str, Expected); 12] = [
     ("202 Accepted", "", Expected::Accepted),
     ("200 OK", "", Expected::Accepted),
@@ -47,20 +47,19 @@ const STATUSES: [(&str, &str, Expected); 12] = [
     ("413 Request Entity Too Large", "RequestEntityTooLarge", Expected::TooLarge),
     ("429 Too Many Requests", "", Expected::Rejected),
     ("500 Internal Server Error", "", Expected::Fatal),
-    ("503 Service Unavailable", "", Expected::Passing),
-    ("307 Temporary Redirect", "", Expected::Passing),
+    ("503 Service Unavailable", "", Expected::Temporary),
+    ("307 Temporary Redirect", "", Expected::Temporary),
 ];
 
-/// Cases: 413 must not be followed by an error of the same invocation, 500 ends the process, an
-/// answer that comes too late is passed over.
+/// Cases: no error is posted after 413, 500 is fatal, and 410 is not.
 #[tokio::test]
-async fn an_answer_is_sent_once_whatever_is_said_to_it() {
+async fn response_is_sent_once_whatever_the_status_is() {
     for (status, error_type, expected) in STATUSES {
-        let said = refusal(status, error_type);
-        let server = Scripted::in_turn([event("1"), said, event("2")]);
+        let reply = refusal(status, error_type);
+        let server = Scripted::in_turn([event("1"), reply, event("2")]);
         let client = client(&server);
-        let answered = in_time(next(&client).await.respond("answer")).await;
-        assert_eq!(Expected::of(&answered), expected, "{status} {error_type}");
+        let outcome = in_time(next(&client).await.respond("response")).await;
+        assert_eq!(Expected::of(&outcome), expected, "{status} {error_type}");
         assert_eq!(next(&client).await.event, "2", "{status}");
         assert_eq!(seen(&server), [GET_NEXT, POST_RESPONSE, GET_NEXT], "{status}");
         assert!(server.requests().iter().all(|request| request.connection == 0), "{status}");
@@ -68,30 +67,30 @@ async fn an_answer_is_sent_once_whatever_is_said_to_it() {
 }
 
 #[tokio::test]
-async fn an_error_is_reported_once_whatever_is_said_to_it() {
+async fn error_is_reported_once_whatever_the_status_is() {
     for (status, error_type, expected) in STATUSES {
-        let said = refusal(status, error_type);
-        let server = Scripted::in_turn([event("1"), said, event("2")]);
+        let reply = refusal(status, error_type);
+        let server = Scripted::in_turn([event("1"), reply, event("2")]);
         let client = client(&server);
         let report = ErrorReport::new("Late", "m");
-        let answered = in_time(next(&client).await.fail(&report)).await;
-        assert_eq!(Expected::of(&answered), expected, "{status} {error_type}");
+        let outcome = in_time(next(&client).await.fail(&report)).await;
+        assert_eq!(Expected::of(&outcome), expected, "{status} {error_type}");
         assert_eq!(next(&client).await.event, "2", "{status}");
         assert_eq!(seen(&server), [GET_NEXT, POST_ERROR, GET_NEXT], "{status}");
     }
 }
 
 #[tokio::test]
-async fn a_refusal_says_why() {
+async fn refusal_has_the_error_of_the_runtime_api() {
     let server = Scripted::in_turn([event("1"), refusal("410 Gone", "InvokeTimeout")]);
-    let answered = in_time(next(&client(&server)).await.respond("x")).await.unwrap();
-    assert_eq!(answered.to_string(), "answer too late: InvokeTimeout (status 410): m");
-    let error = answered.as_api_error().unwrap();
+    let outcome = in_time(next(&client(&server)).await.respond("x")).await.unwrap();
+    assert_eq!(outcome.to_string(), "response too late: InvokeTimeout (status 410): m");
+    let error = outcome.as_api_error().unwrap();
     assert_eq!(error.error_type.as_deref(), Some("InvokeTimeout"));
 }
 
 #[tokio::test]
-async fn a_refusal_counts_though_its_body_cannot_be_read() {
+async fn refusal_with_an_unreadable_body_keeps_its_status() {
     for body in [&b""[..], b"<html>", b"{\"errorType\":5}", b"\xff", &vec![b' '; 100_000]] {
         let server = Scripted::in_turn([
             event("1"),
@@ -99,20 +98,20 @@ async fn a_refusal_counts_though_its_body_cannot_be_read() {
             event("2"),
         ]);
         let client = client(&server);
-        let answered = in_time(next(&client).await.respond("x")).await.unwrap();
-        assert_eq!(answered.to_string(), "answer too large: status 413");
+        let outcome = in_time(next(&client).await.respond("x")).await.unwrap();
+        assert_eq!(outcome.to_string(), "response too large: status 413");
         assert_eq!(next(&client).await.event, "2");
     }
 }
 
 #[tokio::test]
-async fn an_answer_is_any_bytes() {
+async fn response_can_be_any_bytes() {
     let server = Scripted::in_turn([event("1"), accepted()]);
     assert!(next(&client(&server)).await.respond(&b"\0\xff\r\n"[..]).await.unwrap().is_accepted());
     let requests = server.requests();
     assert_eq!(requests[1].body, b"\0\xff\r\n");
     assert_eq!(requests[1].header("content-type"), Some("application/octet-stream"));
-    // Anything but `streaming` in it is refused.
+    // The Runtime API refuses any value but `streaming`.
     assert_eq!(requests[1].header("lambda-runtime-function-response-mode"), None);
     let version = concat!("presized/", env!("CARGO_PKG_VERSION"));
     assert!(requests.iter().all(|request| request.header("user-agent") == Some(version)));
@@ -120,7 +119,7 @@ async fn an_answer_is_any_bytes() {
 }
 
 #[tokio::test]
-async fn a_report_is_json_and_its_type_a_header() {
+async fn report_is_json_with_its_type_in_a_header() {
     let report = ErrorReport::new("my type", "no\nway")
         .with_stack_trace(["main.rs:1"])
         .with_xray_cause(r#"{"exceptions":[]}"#);
@@ -139,9 +138,9 @@ async fn a_report_is_json_and_its_type_a_header() {
     );
 }
 
-/// Case: an answer that is late reaches the invocation that has the request id by now.
+/// Case: a late response reaches another invocation that has the same request id.
 #[tokio::test]
-async fn an_invocation_id_is_echoed_where_there_is_one() {
+async fn invocation_id_is_echoed_if_there_is_one() {
     let ids = [("Lambda-Runtime-Aws-Request-Id", "a"), ("Lambda-Runtime-Invocation-Id", "n1")];
     let with = Reply::response("200 OK", &ids, "");
     for (invocation, expected) in [(with, Some("n1")), (event(""), None)] {
@@ -150,10 +149,10 @@ async fn an_invocation_id_is_echoed_where_there_is_one() {
             _ => accepted(),
         });
         let client = client(&server);
-        let pieces = futures_util::stream::empty::<Result<_, ErrorReport>>();
+        let chunks = futures_util::stream::empty::<Result<_, ErrorReport>>();
         assert!(next(&client).await.respond("x").await.unwrap().is_accepted());
         assert!(next(&client).await.fail(&ErrorReport::new("A", "")).await.unwrap().is_accepted());
-        assert!(next(&client).await.respond_streaming(pieces).await.unwrap().is_accepted());
+        assert!(next(&client).await.respond_streaming(chunks).await.unwrap().is_accepted());
         let posts = server.requests();
         let posts = posts.iter().filter(|request| request.head.starts_with("POST"));
         let ids: Vec<_> = posts.map(|post| post.header("lambda-runtime-invocation-id")).collect();
