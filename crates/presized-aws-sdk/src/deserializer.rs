@@ -1,9 +1,10 @@
 //! A response deserializer that replaces the body of a response before the SDK reads it.
 //!
-//! The body is replaced here and not in a hook of the interceptor. The hooks of a client run before
-//! the hooks of the operation, which add the protection against stalled streams and the check of
-//! checksums around the body. They would then be around the presized body, which yields nothing until
-//! all of it has arrived, and the protection would see a stall. The deserializer gets the body last.
+//! The body is replaced here and not in a hook of the interceptor. The hooks of the operation run after
+//! the hooks of the client. They wrap the body in the protection against stalled streams and in the
+//! check of checksums. A body that was replaced in a hook would be inside of both. It yields nothing
+//! until all of it has arrived, so the protection would see a stall. The deserializer gets the body
+//! last.
 
 use std::sync::{Arc, OnceLock};
 

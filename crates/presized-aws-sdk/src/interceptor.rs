@@ -12,8 +12,8 @@ use crate::deserializer;
 /// Reads each response that the SDK collects into one buffer, within a limit.
 ///
 /// Add it to the configuration of a client, or to one call by `.customize().interceptor(…)`. If there
-/// are several, the last one counts: the interceptor of a call replaces that of the client. Clones
-/// share pool, budget and history, so many clients can have the same one. The
+/// are several, the last one counts, so the interceptor of a call overrides the one of the client.
+/// Clones share pool, budget and history, and can be given to many clients. The
 /// [crate documentation](crate) says what is read, copied and retried.
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use crate::{Delivery, ResponseBody, ResponseFuture};
 /// The service that [`PresizedLayer`](crate::PresizedLayer) makes of `S`.
 ///
 /// It passes requests to `S` unchanged and replaces the body of each response by a
-/// [`ResponseBody`]. Readiness and errors are those of `S`.
+/// [`ResponseBody`]. It is ready when `S` is, and fails as `S` does.
 #[derive(Clone, Debug)]
 pub struct PresizedService<S> {
     inner: S,

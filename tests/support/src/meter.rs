@@ -55,7 +55,7 @@ pub enum Side {
 
 /// Pins the calling thread, and the threads that it starts later, to the CPU of its side.
 ///
-/// Without pinning, both ends may or may not share a CPU, and the cost of a small body for the client
+/// Without pinning, both ends may or may not share a CPU. The cost of a small body for the client then
 /// varies by a factor of two. A failure is ignored.
 pub fn pin(side: Side) {
     let this = Pid::from_raw(0);

@@ -2,6 +2,7 @@
 
 mod grpc;
 mod layer;
+mod memory;
 mod service;
 mod stacks;
 mod streamed;
@@ -15,8 +16,13 @@ use http::{HeaderMap, Request, Response};
 use http_body_util::Empty;
 use presized::{BodyError, CollectError};
 use presized_support::chain::chain;
+use presized_support::ledger::Ledger;
 use presized_support::mock::Mock;
 use tower::{Service, service_fn};
+
+/// Counts the allocations of the tests in `memory`.
+#[global_allocator]
+static LEDGER: Ledger = Ledger;
 
 /// Returns a service that responds to one request with `response`.
 fn once(
