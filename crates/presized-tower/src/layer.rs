@@ -76,9 +76,10 @@ use crate::{Delivery, PresizedService};
 /// # Errors
 ///
 /// The service fails only as the inner service does. A body that fails, or that is over the limit,
-/// fails with a [`CollectError<BodyError>`](presized::CollectError). An error after the last declared
-/// byte fails the body too, because a layer below can verify the whole content: the reader of the
-/// layer always has [`checked_at_end`](Reader::checked_at_end) set.
+/// fails with a [`CollectError<BodyError>`](presized::CollectError).
+///
+/// An error after the last declared byte fails the body too, because a layer below can verify the
+/// whole content. [`checked_at_end`](Reader::checked_at_end) is therefore always set on the reader.
 ///
 /// # Cancel safety
 ///
