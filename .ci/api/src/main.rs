@@ -1,7 +1,7 @@
-//! Prints the public API in a file of rustdoc's JSON: one item a line, sorted.
+//! Prints the public API of a crate from the JSON of rustdoc: one item a line, sorted.
 //!
-//! Without blanket implementations and auto traits, which follow from the rest or from `std`.
-//! With derived ones: a type that is no longer `Clone` breaks its users.
+//! Blanket implementations and auto traits are left out, because they follow from the rest.
+//! Derived implementations are in, because a type that is no longer `Clone` breaks its users.
 
 use std::error::Error;
 use std::path::PathBuf;
