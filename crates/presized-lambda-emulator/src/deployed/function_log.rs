@@ -57,3 +57,54 @@ impl FunctionLog {
         invocation.wants_log.then(|| mem::take(&mut self.idle))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::super::tests::invocation;
+    use super::*;
+
+    fn text(log: Option<LogTail>) -> Option<String> {
+        String::from_utf8(STANDARD.decode(log?.encode()).ok()?).ok()
+    }
+
+    #[test]
+    fn output_between_invocations_is_in_the_next_log_that_is_wanted() {
+        let mut log = FunctionLog::default();
+        log.write(b"init\n");
+        let unwanted = QueuedInvocation { wants_log: false, ..invocation("a") };
+        log.start(&unwanted);
+        assert!(!log.is_wanted(&unwanted.id));
+        log.write(b"lost\n");
+        assert_eq!(text(log.end(&unwanted.id, Duration::ZERO, 128)), None);
+        let wanted = invocation("b");
+        log.start(&wanted);
+        assert!(log.is_wanted(&wanted.id));
+        log.write(b"kept\n");
+        let log = text(log.end(&wanted.id, Duration::ZERO, 128)).expect("no log");
+        let start = "init\nSTART RequestId: b Version: $LATEST\nkept\nEND RequestId: b\n";
+        assert!(log.starts_with(start), "{log}");
+    }
+
+    #[test]
+    fn invocation_that_is_never_started_gets_the_output_before_it() {
+        let mut log = FunctionLog::default();
+        log.write(b"panicked at start\n");
+        assert_eq!(text(log.end_queued(&invocation("a"))).as_deref(), Some("panicked at start\n"));
+        assert_eq!(text(log.end_queued(&invocation("b"))).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn concurrent_invocations_get_the_same_output() {
+        let mut log = FunctionLog::default();
+        let invocations = [invocation("a"), invocation("b")];
+        invocations.iter().for_each(|invocation| log.start(invocation));
+        log.write(b"both\n");
+        for invocation in &invocations {
+            let log = text(log.end(&invocation.id, Duration::ZERO, 128)).expect("no log");
+            assert!(log.contains("both\n"), "{log}");
+        }
+    }
+}

@@ -14,7 +14,8 @@ fn deployed() -> Arc<Deployed> {
     Arc::new(Deployed::new("fn".into(), Function::new(), BufferPool::new(0)))
 }
 
-fn invocation(id: &'static str, reply: Reply) -> QueuedInvocation {
+/// Returns an invocation of type `Event` whose log is wanted.
+pub(super) fn invocation(id: &'static str) -> QueuedInvocation {
     QueuedInvocation {
         id: id.into(),
         version: "$LATEST".into(),
@@ -23,13 +24,13 @@ fn invocation(id: &'static str, reply: Reply) -> QueuedInvocation {
         headers: HeaderMap::new(),
         takes_stream: false,
         wants_log: true,
-        reply,
+        reply: Reply::Discarded,
     }
 }
 
 fn invoke(function: &Deployed) -> oneshot::Receiver<InvocationOutcome> {
     let (caller, outcome) = oneshot::channel();
-    function.invoke(invocation("a", Reply::Caller(caller)));
+    function.invoke(QueuedInvocation { reply: Reply::Caller(caller), ..invocation("a") });
     outcome
 }
 
@@ -70,8 +71,8 @@ async fn invocation_that_returns_from_an_ended_process_needs_a_new_process() {
 fn invocation_that_was_offered_to_a_dropped_poll_goes_to_the_next_poll_first() {
     let function = deployed();
     let dropped = function.poll().expect("nothing runs");
-    function.invoke(invocation("first", Reply::Discarded));
-    function.invoke(invocation("second", Reply::Discarded));
+    function.invoke(invocation("first"));
+    function.invoke(invocation("second"));
     drop(dropped);
     let poll = function.poll().expect("nothing runs");
     let Poll::Ready(Ok(event)) = poll_once(pin!(poll.event())) else { panic!("no event") };

@@ -42,9 +42,9 @@ pub(super) async fn forward(mut guard: ResponseGuard, body: &mut Incoming) -> Re
                     }
                     if connected && !data.is_empty() {
                         select! {
-                            // If it fails, the next turn of the loop sees that the chunks are closed.
+                            // If it fails, the next iteration sees the closed channel.
                             _ = chunks.send(data) => {}
-                            // A caller that does not read must not keep the runtime beyond its time.
+                            // A caller that does not read must not block the runtime.
                             () = guard.invocation_ended() => return Err(Refusal::InvokeTimeout),
                         }
                     }

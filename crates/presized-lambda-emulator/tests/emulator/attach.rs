@@ -11,29 +11,29 @@ use super::{NAME, PATIENCE, client, emulator, failure};
 
 async fn shout(event: Bytes, _: Context) -> io::Result<Bytes> {
     match &event[..] {
-        b"fail" => Err(io::Error::other("as asked")),
-        b"panic" => panic!("as asked"),
+        b"fail" => Err(io::Error::other("requested")),
+        b"panic" => panic!("requested"),
         _ => Ok(event.to_ascii_uppercase().into()),
     }
 }
 
 #[tokio::test]
-async fn a_handler_answers_fails_and_panics_for_one_call_at_a_time() {
+async fn handler_that_fails_or_panics_fails_only_its_own_call() {
     for function in [Function::new(), Function::new().concurrency(4)] {
         let emulator = emulator(function.timeout(PATIENCE)).await;
         emulator.attach(NAME, raw(shout)).unwrap();
         let client = client(&emulator);
         let mut calls = JoinSet::new();
         for (payload, message) in
-            [("a", None), ("fail", Some("as asked")), ("panic", Some("as asked")), ("b", None)]
+            [("a", None), ("fail", Some("requested")), ("panic", Some("requested")), ("b", None)]
         {
             let call = client.invoke(NAME).payload(payload).send();
             calls.spawn(async move {
-                let answer = call.await.unwrap();
+                let response = call.await.unwrap();
                 match message {
-                    None => assert_eq!(answer.payload, payload.to_ascii_uppercase()),
+                    None => assert_eq!(response.payload, payload.to_ascii_uppercase()),
                     Some(message) => {
-                        let found = failure(answer).error_message.unwrap();
+                        let found = failure(response).error_message.unwrap();
                         assert!(found.contains(message), "{found}");
                     }
                 }
@@ -48,10 +48,10 @@ async fn a_handler_answers_fails_and_panics_for_one_call_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_stream_of_a_handler_comes_whole_or_not_at_its_end() {
+async fn streamed_response_is_complete_or_ends_in_the_error_of_the_handler() {
     let emulator = emulator(Function::new().timeout(PATIENCE)).await;
     let handler = streaming(|event: Bytes, _: Context| async move {
-        let last = if event == "break" { Err(io::Error::other("as asked")) } else { Ok("b") };
+        let last = if event == "break" { Err(io::Error::other("requested")) } else { Ok("b") };
         Ok::<_, io::Error>(stream::iter([Ok("a"), last]))
     });
     emulator.attach(NAME, handler).unwrap();
@@ -61,17 +61,17 @@ async fn a_stream_of_a_handler_comes_whole_or_not_at_its_end() {
     let stream = client.invoke_streaming(NAME).payload("break").send().await.unwrap();
     let error = stream.collect(16).await.unwrap_err();
     let ErrorKind::Function(error) = error.into_kind() else { panic!("a function error") };
-    assert!(error.details.unwrap().contains("as asked"));
+    assert!(error.details.unwrap().contains("requested"));
     assert_eq!(
         failure(client.invoke(NAME).payload("break").send().await.unwrap())
             .error_message
             .as_deref(),
-        Some("as asked")
+        Some("requested")
     );
 }
 
 #[tokio::test]
-async fn a_function_has_one_runtime() {
+async fn second_runtime_of_a_function_is_refused() {
     let emulator = emulator(Function::new()).await;
     emulator.attach(NAME, raw(shout)).unwrap();
     let again = emulator.attach(NAME, raw(shout)).unwrap_err();

@@ -1,7 +1,7 @@
-//! A function as a program, for a test to start, which speaks to the Runtime API by hand: an
-//! example to Cargo, which is how it builds what belongs to tests and is none.
+//! A function as a program, which the process tests start. It uses the Runtime API by hand.
 //!
-//! It ends with its emulator, or at once where it is told to fail.
+//! It is a Cargo example, so that Cargo builds it with the tests. It exits when the emulator closes
+//! the connection, or at once with the argument `fail`.
 
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -35,7 +35,7 @@ fn main() {
     }
 }
 
-/// Request id and body of the response.
+/// Sends a request, and returns the request id and the body of the response.
 fn exchange(
     mut stream: &TcpStream,
     reader: &mut BufReader<TcpStream>,
@@ -45,7 +45,11 @@ fn exchange(
     let (mut id, mut length) = (String::new(), 0);
     loop {
         let mut line = String::new();
-        assert_ne!(reader.read_line(&mut line).unwrap(), 0, "the emulator is gone");
+        assert_ne!(
+            reader.read_line(&mut line).unwrap(),
+            0,
+            "the emulator has closed the connection"
+        );
         let line = line.trim_end();
         match line.split_once(": ") {
             Some(("content-length", value)) => length = value.parse().unwrap(),

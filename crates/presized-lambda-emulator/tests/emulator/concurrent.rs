@@ -5,11 +5,11 @@ use tokio::join;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use super::runtime::Runtime;
+use super::runtime::TestRuntime;
 use super::{NAME, client, emulator};
 
 #[tokio::test]
-async fn sixteen_are_at_work_at_a_time_and_each_gets_its_own() {
+async fn sixteen_concurrent_invocations_each_get_their_own_response() {
     const AT_A_TIME: usize = 16;
     const ROUNDS: usize = 4;
     let emulator = emulator(Function::new().concurrency(AT_A_TIME)).await;
@@ -17,12 +17,12 @@ async fn sixteen_are_at_work_at_a_time_and_each_gets_its_own() {
     let all = Arc::new(Barrier::new(AT_A_TIME));
     let mut tasks = JoinSet::new();
     for _ in 0..AT_A_TIME {
-        let mut runtime = Runtime::connect(&emulator, NAME).await;
+        let mut runtime = TestRuntime::connect(&emulator, NAME).await;
         let all = Arc::clone(&all);
         tasks.spawn(async move {
             for _ in 0..ROUNDS {
                 let event = runtime.next().await;
-                // No answer before all have an event.
+                // No runtime responds before all have an event.
                 all.wait().await;
                 let id = event.headers["lambda-runtime-invocation-id"].to_str().unwrap();
                 let header = [("lambda-runtime-invocation-id", id)];
@@ -45,20 +45,20 @@ async fn sixteen_are_at_work_at_a_time_and_each_gets_its_own() {
     assert_eq!(stats.rejected, 0);
 }
 
-/// Case: a late answer does not reach another invocation.
+/// A late response must not reach another invocation.
 #[tokio::test]
-async fn an_answer_for_another_attempt_is_refused() {
+async fn response_with_the_invocation_id_of_another_attempt_is_refused() {
     let emulator = emulator(Function::new().concurrency(2)).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
-    let (answer, ()) = join!(client.invoke(NAME).send(), async {
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
+    let (response, ()) = join!(client.invoke(NAME).send(), async {
         let event = runtime.next().await;
         let path = format!("invocation/{}/response", event.id);
         let another = [("lambda-runtime-invocation-id", "another")];
         let refused = runtime.post(&path, &another, "wrong").await;
         assert_eq!(refused.refusal(), (410, "InvokeTimeout".to_owned()));
-        // A runtime that does not know of the header is believed.
+        // A response without the header is accepted.
         assert_eq!(runtime.post(&path, &[], "right").await.status, 202);
     });
-    assert_eq!(answer.unwrap().payload, "right");
+    assert_eq!(response.unwrap().payload, "right");
 }

@@ -5,40 +5,40 @@ use presized_lambda_emulator::{Emulator, Function};
 use presized_lambda_invoke::HttpVersion;
 use tokio::join;
 
-use super::runtime::{Event, Runtime};
+use super::runtime::{Event, TestRuntime};
 use super::{NAME, PATIENCE, client, emulator};
 
 fn content(size: usize) -> Bytes {
     (0..size).map(|i| (i % 251) as u8).collect()
 }
 
-/// Gives back one event, and what it was.
-async fn echo(runtime: &mut Runtime) -> Event {
+/// Responds to one event with its payload, and returns the event.
+async fn echo(runtime: &mut TestRuntime) -> Event {
     let event = runtime.next().await;
     let reply = runtime.respond(&event.id, event.payload.clone()).await;
     assert_eq!((reply.status, reply.body.as_str()), (202, "{\"status\":\"OK\"}\n"));
     event
 }
 
-/// Case: events and answers above small buffers.
+/// The lengths lie on both sides of the limits of small buffers.
 #[tokio::test]
-async fn an_echo_is_the_same_byte_for_byte_and_framed_as_the_real_one() {
+async fn echoed_payload_is_equal_and_framed_as_by_lambda() {
     let emulator = emulator(Function::new().timeout(PATIENCE)).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     for size in [0, 1, 2047, 2048, 2049, 60_000, 6_000_000] {
         let sent = content(size);
         let call = client.invoke(NAME).payload(sent.clone()).send();
-        let (answer, event) = join!(call, echo(&mut runtime));
-        let answer = answer.unwrap();
-        assert_eq!(answer.status, 200);
-        assert_eq!(answer.function_error, None);
-        assert!(answer.payload == sent && event.payload == sent, "{size} bytes");
+        let (response, event) = join!(call, echo(&mut runtime));
+        let response = response.unwrap();
+        assert_eq!(response.status, 200);
+        assert_eq!(response.function_error, None);
+        assert!(response.payload == sent && event.payload == sent, "{size} bytes");
         let header = |name| event.headers.get(name).map(|value| value.to_str().unwrap());
         let length = size.to_string();
         let framing = if size <= 2047 { (Some(&*length), None) } else { (None, Some("chunked")) };
         assert_eq!((header("content-length"), header("transfer-encoding")), framing);
-        assert_eq!(answer.request_id.as_deref(), Some(event.id.as_str()));
+        assert_eq!(response.request_id.as_deref(), Some(event.id.as_str()));
     }
     let stats = emulator.stats(NAME).unwrap();
     assert_eq!((stats.invoked, stats.started, stats.responses), (7, 7, 7));
@@ -46,18 +46,18 @@ async fn an_echo_is_the_same_byte_for_byte_and_framed_as_the_real_one() {
 }
 
 #[tokio::test]
-async fn a_runtime_is_told_of_the_call() {
+async fn runtime_gets_the_headers_of_the_call() {
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let call = client
         .invoke("arn:aws:lambda:eu-central-1:210987654321:function:fn")
         .qualifier("7")
         .client_context(r#"{"custom":{"a":1}}"#)
         .tenant_id("blue")
         .send();
-    let (answer, event) = join!(call, echo(&mut runtime));
-    assert_eq!(answer.unwrap().executed_version.as_deref(), Some("7"));
+    let (response, event) = join!(call, echo(&mut runtime));
+    assert_eq!(response.unwrap().executed_version.as_deref(), Some("7"));
     for (name, value) in [
         (
             "lambda-runtime-invoked-function-arn",
@@ -79,7 +79,7 @@ async fn a_runtime_is_told_of_the_call() {
 }
 
 #[tokio::test]
-async fn a_caller_can_speak_http2() {
+async fn client_can_use_http2() {
     let emulator = emulator(Function::new()).await;
     let client = emulator
         .client_builder()
@@ -87,15 +87,15 @@ async fn a_caller_can_speak_http2() {
         .timeout(PATIENCE)
         .build()
         .unwrap();
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let sent = content(1 << 20);
     let call = client.invoke(NAME).payload(sent.clone()).send();
-    let (answer, _) = join!(call, echo(&mut runtime));
-    assert!(answer.unwrap().payload == sent);
+    let (response, _) = join!(call, echo(&mut runtime));
+    assert!(response.unwrap().payload == sent);
 }
 
 #[tokio::test]
-async fn functions_have_nothing_to_do_with_each_other() {
+async fn functions_get_only_their_own_events() {
     let emulator = Emulator::builder()
         .function("a", Function::new())
         .function("b", Function::new())
@@ -103,8 +103,8 @@ async fn functions_have_nothing_to_do_with_each_other() {
         .await
         .unwrap();
     let client = client(&emulator);
-    let mut a = Runtime::connect(&emulator, "a").await;
-    let mut b = Runtime::connect(&emulator, "b").await;
+    let mut a = TestRuntime::connect(&emulator, "a").await;
+    let mut b = TestRuntime::connect(&emulator, "b").await;
     let calls = async {
         let (of_a, of_b) = join!(
             client.invoke("a").payload("A").send(),
@@ -112,8 +112,8 @@ async fn functions_have_nothing_to_do_with_each_other() {
         );
         (of_a.unwrap().payload, of_b.unwrap().payload)
     };
-    let (answers, _, _) = join!(calls, echo(&mut a), echo(&mut b));
-    assert_eq!(answers, (Bytes::from("A"), Bytes::from("B")));
+    let (responses, _, _) = join!(calls, echo(&mut a), echo(&mut b));
+    assert_eq!(responses, (Bytes::from("A"), Bytes::from("B")));
     for name in ["a", "b"] {
         assert_eq!(emulator.stats(name).unwrap().started, 1);
     }

@@ -4,22 +4,22 @@ use presized_lambda_emulator::Function;
 use presized_lambda_invoke::{ErrorKind, FunctionErrorKind};
 use tokio::join;
 
-use super::runtime::Runtime;
+use super::runtime::TestRuntime;
 use super::{NAME, client, emulator, failure};
 
 #[tokio::test]
-async fn what_a_runtime_reports_is_what_the_caller_gets() {
+async fn caller_gets_the_error_report_of_the_runtime_unchanged() {
     const REPORT: &str =
         r#"{"errorType":"Function.Odd","errorMessage":"odd","stackTrace":["at f"]}"#;
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
-    let (answer, reply) = join!(client.invoke(NAME).send(), async {
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
+    let (response, reply) = join!(client.invoke(NAME).send(), async {
         let event = runtime.next().await;
         runtime.fail(&event.id, REPORT).await
     });
     assert_eq!(reply.status, 202);
-    let failure = failure(answer.unwrap());
+    let failure = failure(response.unwrap());
     assert_eq!(failure.kind, FunctionErrorKind::Unhandled);
     assert_eq!(failure.payload, REPORT);
     assert_eq!(failure.error_message.as_deref(), Some("odd"));
@@ -28,10 +28,10 @@ async fn what_a_runtime_reports_is_what_the_caller_gets() {
 }
 
 #[tokio::test]
-async fn a_caller_who_streams_hears_of_an_error_at_the_end() {
+async fn error_report_ends_a_response_stream() {
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let call = async {
         let stream = client.invoke_streaming(NAME).tail_log().send().await.unwrap();
         stream.collect(1 << 20).await.unwrap_err()
@@ -42,22 +42,22 @@ async fn a_caller_who_streams_hears_of_an_error_at_the_end() {
         let path = format!("invocation/{}/error", event.id);
         runtime.post(&path, &header, r#"{"errorMessage":"odd"}"#).await
     });
-    let ErrorKind::Function(error) = error.into_kind() else { panic!("a function error") };
+    let ErrorKind::Function(error) = error.into_kind() else { panic!("not a function error") };
     assert_eq!(error.code, "Function.Odd");
     assert_eq!(error.details.as_deref(), Some(r#"{"errorMessage":"odd"}"#));
     assert!(error.log_tail.is_some());
 }
 
 #[tokio::test]
-async fn an_answer_that_is_late_is_refused_and_the_next_one_is_not() {
+async fn late_response_is_refused_and_the_next_one_is_accepted() {
     for function in [Function::new(), Function::new().concurrency(1)] {
         let emulator = emulator(function.timeout(Duration::from_millis(500))).await;
         let client = client(&emulator);
-        let mut runtime = Runtime::connect(&emulator, NAME).await;
-        let (answer, event) = join!(client.invoke(NAME).tail_log().send(), runtime.next());
-        let answer = answer.unwrap();
-        let log = answer.log_text().unwrap().into_owned();
-        let failure = failure(answer);
+        let mut runtime = TestRuntime::connect(&emulator, NAME).await;
+        let (response, event) = join!(client.invoke(NAME).tail_log().send(), runtime.next());
+        let response = response.unwrap();
+        let log = response.log_text().unwrap().into_owned();
+        let failure = failure(response);
         assert_eq!(failure.error_type.as_deref(), Some("Sandbox.Timedout"));
         let message = format!("RequestId: {} Error: Task timed out after 0.50 seconds", event.id);
         assert_eq!(failure.error_message.as_deref(), Some(message.as_str()));
@@ -68,11 +68,11 @@ async fn an_answer_that_is_late_is_refused_and_the_next_one_is_not() {
         }
         let late = runtime.fail(&event.id, "{}").await;
         assert_eq!(late.refusal(), (410, "InvokeTimeout".to_owned()));
-        let (answer, ()) = join!(client.invoke(NAME).send(), async {
+        let (response, ()) = join!(client.invoke(NAME).send(), async {
             let event = runtime.next().await;
             runtime.respond(&event.id, "in time").await;
         });
-        assert_eq!(answer.unwrap().payload, "in time");
+        assert_eq!(response.unwrap().payload, "in time");
         let stats = emulator.stats(NAME).unwrap();
         assert_eq!((stats.invoked, stats.started), (2, 2));
         assert_eq!((stats.responses, stats.timeouts, stats.rejected), (1, 1, 3));
@@ -80,10 +80,10 @@ async fn an_answer_that_is_late_is_refused_and_the_next_one_is_not() {
 }
 
 #[tokio::test]
-async fn a_start_that_fails_fails_the_calls_that_wait_and_those_that_come() {
+async fn init_error_fails_queued_and_later_calls_until_the_next_poll() {
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let report = r#"{"errorType":"Runtime.NoSuchHandler","errorMessage":"no"}"#;
     let first = tokio::spawn(client.invoke(NAME).send());
     while emulator.stats(NAME).unwrap().invoked == 0 {
@@ -92,22 +92,22 @@ async fn a_start_that_fails_fails_the_calls_that_wait_and_those_that_come() {
     assert_eq!(runtime.post("init/error", &[], report).await.status, 202);
     assert_eq!(failure(first.await.unwrap().unwrap()).payload, report);
     assert_eq!(failure(client.invoke(NAME).send().await.unwrap()).payload, report);
-    // Another attempt.
-    let (answer, ()) = join!(
+    // The next poll starts the runtime again.
+    let (response, ()) = join!(
         async {
             while emulator.stats(NAME).unwrap().started == 0 {
                 super::runtime::pause().await;
-                let answer = client.invoke(NAME).send().await.unwrap();
-                if answer.function_error.is_none() {
-                    return answer;
+                let response = client.invoke(NAME).send().await.unwrap();
+                if response.function_error.is_none() {
+                    return response;
                 }
             }
-            panic!("an answer")
+            panic!("no response")
         },
         async {
             let event = runtime.next().await;
             runtime.respond(&event.id, "well").await;
         }
     );
-    assert_eq!(answer.payload, "well");
+    assert_eq!(response.payload, "well");
 }

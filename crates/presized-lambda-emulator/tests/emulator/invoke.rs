@@ -4,11 +4,11 @@ use presized_lambda_emulator::{Emulator, Function};
 use presized_lambda_invoke::{Invocation, InvocationType};
 use tokio::join;
 
-use super::runtime::{Runtime, pause, within};
+use super::runtime::{TestRuntime, pause, within};
 use super::{NAME, client, emulator};
 
 #[tokio::test]
-async fn a_dry_run_executes_nothing() {
+async fn dry_run_executes_nothing() {
     let emulator = emulator(Function::new()).await;
     let call = client(&emulator).invoke(NAME).invocation_type(InvocationType::DryRun);
     let Invocation { status, payload, .. } = call.send().await.unwrap();
@@ -17,7 +17,7 @@ async fn a_dry_run_executes_nothing() {
 }
 
 #[tokio::test]
-async fn an_event_is_queued_for_whoever_comes() {
+async fn event_invocations_are_queued_until_a_runtime_polls() {
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
     for payload in ["first", "second"] {
@@ -26,7 +26,7 @@ async fn an_event_is_queued_for_whoever_comes() {
         assert_eq!((status.as_u16(), payload.len()), (202, 0));
     }
     assert_eq!(emulator.stats(NAME).unwrap().started, 0);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     for payload in ["first", "second"] {
         let event = runtime.next().await;
         assert_eq!(event.payload, payload);
@@ -37,7 +37,7 @@ async fn an_event_is_queued_for_whoever_comes() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_too_many_is_refused_with_the_reason() {
+async fn throttled_call_is_refused_with_code_and_reason() {
     let emulator = emulator(Function::new()).await;
     emulator.throttle(NAME, 1).unwrap();
     let client = client(&emulator);
@@ -51,18 +51,18 @@ async fn a_call_that_is_too_many_is_refused_with_the_reason() {
         service.reason.as_deref(),
         Some("ReservedFunctionConcurrentInvocationLimitExceeded")
     );
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
-    let (answer, ()) = join!(client.invoke(NAME).send(), async {
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
+    let (response, ()) = join!(client.invoke(NAME).send(), async {
         let event = runtime.next().await;
         runtime.respond(&event.id, "then").await;
     });
-    assert_eq!(answer.unwrap().payload, "then");
+    assert_eq!(response.unwrap().payload, "then");
     let stats = emulator.stats(NAME).unwrap();
     assert_eq!((stats.throttled, stats.invoked, stats.started), (1, 1, 1));
 }
 
 #[tokio::test]
-async fn what_is_no_function_is_not_found() {
+async fn call_to_an_unknown_function_is_refused() {
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
     for (name, status, code) in [
@@ -84,24 +84,24 @@ async fn what_is_no_function_is_not_found() {
 }
 
 #[tokio::test]
-async fn the_log_tail_is_there_for_whoever_asks() {
+async fn log_tail_is_returned_only_on_request() {
     let emulator = emulator(Function::new().memory_size(512)).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let mut log = None;
     for asks in [false, true] {
         let mut call = client.invoke(NAME);
         if asks {
             call = call.tail_log();
         }
-        let (answer, event) = join!(call.send(), async {
+        let (response, event) = join!(call.send(), async {
             let event = runtime.next().await;
             runtime.respond(&event.id, "").await;
             event
         });
-        let answer = answer.unwrap();
-        assert_eq!(answer.log_tail.is_some(), asks);
-        log = answer.log_text().map(|text| (text.into_owned(), event.id));
+        let response = response.unwrap();
+        assert_eq!(response.log_tail.is_some(), asks);
+        log = response.log_text().map(|text| (text.into_owned(), event.id));
     }
     let (log, id) = log.unwrap();
     let lines: Vec<&str> = log.lines().collect();
@@ -114,7 +114,7 @@ async fn the_log_tail_is_there_for_whoever_asks() {
 }
 
 #[tokio::test]
-async fn without_a_runtime_a_call_is_over_after_the_time_for_one_to_start() {
+async fn call_without_a_runtime_times_out_after_the_init_timeout() {
     let emulator = emulator(Function::new().init_timeout(Duration::from_millis(50))).await;
     let failure = super::failure(client(&emulator).invoke(NAME).send().await.unwrap());
     assert_eq!(failure.error_type.as_deref(), Some("Sandbox.Timedout"));
@@ -123,10 +123,10 @@ async fn without_a_runtime_a_call_is_over_after_the_time_for_one_to_start() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_for_a_busy_runtime_is_not_given_up() {
+async fn call_that_waits_for_a_busy_runtime_does_not_time_out() {
     let emulator = emulator(Function::new().init_timeout(Duration::from_millis(50))).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let (first, second, ()) =
         join!(client.invoke(NAME).send(), client.invoke(NAME).send(), async {
             let event = runtime.next().await;
@@ -139,11 +139,11 @@ async fn a_call_that_waits_for_a_busy_runtime_is_not_given_up() {
 }
 
 #[tokio::test]
-async fn what_is_dropped_is_gone() {
+async fn dropped_emulator_closes_its_socket_and_fails_calls() {
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
     let address = emulator.url().replace("http://", "");
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let call = tokio::spawn(client.invoke(NAME).send());
     runtime.next().await;
     drop(emulator);
@@ -157,7 +157,7 @@ async fn what_is_dropped_is_gone() {
 }
 
 #[tokio::test]
-async fn a_function_has_a_name_that_functions_have() {
+async fn invalid_function_name_is_refused_at_start() {
     for name in ["", "a b", "a:b", "$LATEST"] {
         let started = Emulator::builder().function(name, Function::new()).start().await;
         assert_eq!(started.unwrap_err().kind(), std::io::ErrorKind::InvalidInput, "{name}");

@@ -1,4 +1,4 @@
-//! The emulator between a client of this crate and runtimes that do what a test says.
+//! The emulator between a client and runtimes that a test controls.
 
 mod attach;
 mod concurrent;
@@ -18,22 +18,22 @@ use std::time::Duration;
 use presized_lambda_emulator::{Emulator, Function};
 use presized_lambda_invoke::{Client, FunctionError, Invocation};
 
-/// What the one function of most tests is called.
+/// The name of the function in most tests.
 const NAME: &str = "fn";
 
 async fn emulator(function: Function) -> Emulator {
     Emulator::builder().function(NAME, function).start().await.unwrap()
 }
 
-/// A client that tries once.
+/// Returns a client without retries.
 fn client(emulator: &Emulator) -> Client {
     emulator.client_builder().max_attempts(1).timeout(PATIENCE).build().unwrap()
 }
 
-/// The function error that a call has ended in.
+/// Returns the function error of a response.
 fn failure(invocation: Invocation) -> FunctionError {
-    *invocation.function_error.expect("a function error")
+    *invocation.function_error.expect("no function error")
 }
 
-/// So that nothing hangs. No test waits for it.
+/// The timeout of everything that could hang. No passing test waits for it.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,4 +1,4 @@
-//! Functions that are processes.
+//! Functions that run as a process.
 
 use std::fs;
 use std::io;
@@ -22,14 +22,14 @@ async fn spawned(function: Function) -> Emulator {
 }
 
 #[tokio::test]
-async fn what_a_process_writes_is_in_the_log_of_its_invocation() {
+async fn output_of_a_process_is_in_the_log_of_its_invocation() {
     let emulator = spawned(Function::new().timeout(PATIENCE)).await;
     let client = client(&emulator);
     for number in 0..8 {
         let call = client.invoke(NAME).payload(format!("echo {number}")).tail_log();
-        let answer = call.send().await.unwrap();
-        assert_eq!(answer.payload, format!("echo {number}"));
-        let log = answer.log_text().unwrap();
+        let response = call.send().await.unwrap();
+        assert_eq!(response.payload, format!("echo {number}"));
+        let log = response.log_text().unwrap();
         for line in [format!("out of fn: echo {number}\n"), format!("err: echo {number}\n")] {
             let (start, written, end) =
                 (log.find("START"), log.find(&line), log.find("END RequestId"));
@@ -40,58 +40,58 @@ async fn what_a_process_writes_is_in_the_log_of_its_invocation() {
 }
 
 #[tokio::test]
-async fn an_invocation_ends_with_its_process_and_the_next_one_has_another() {
+async fn exit_of_the_process_fails_its_invocation_and_the_next_one_gets_a_new_process() {
     let emulator = spawned(Function::new().timeout(PATIENCE)).await;
     let client = client(&emulator);
     for _ in 0..2 {
         let call = client.invoke(NAME).payload("exit").tail_log();
-        let answer = call.send().await.unwrap();
-        assert!(answer.log_text().unwrap().contains("out of fn: exit\n"));
-        let failure = failure(answer);
+        let response = call.send().await.unwrap();
+        assert!(response.log_text().unwrap().contains("out of fn: exit\n"));
+        let failure = failure(response);
         assert_eq!(failure.error_type.as_deref(), Some("Runtime.ExitError"));
         let message = failure.error_message.unwrap();
         assert!(message.ends_with("Error: Runtime exited with error: exit status: 7"), "{message}");
-        let answer = client.invoke(NAME).payload("after").send().await.unwrap();
-        assert_eq!(answer.payload, "after");
+        let response = client.invoke(NAME).payload("after").send().await.unwrap();
+        assert_eq!(response.payload, "after");
     }
     let stats = emulator.stats(NAME).unwrap();
     assert_eq!((stats.started, stats.responses, stats.errors), (4, 2, 2));
 }
 
 #[tokio::test]
-async fn a_process_that_takes_too_long_is_ended() {
+async fn process_is_killed_at_the_timeout() {
     let emulator = spawned(Function::new().timeout(Duration::from_secs(2))).await;
     let client = client(&emulator);
-    let answer = client.invoke(NAME).payload("hang").send().await.unwrap();
-    assert_eq!(failure(answer).error_type.as_deref(), Some("Sandbox.Timedout"));
-    // The first one hangs still, and would never ask for this.
-    let answer = client.invoke(NAME).payload("after").send().await.unwrap();
-    assert_eq!(answer.payload, "after");
+    let response = client.invoke(NAME).payload("hang").send().await.unwrap();
+    assert_eq!(failure(response).error_type.as_deref(), Some("Sandbox.Timedout"));
+    // The first process still hangs, and would never poll again.
+    let response = client.invoke(NAME).payload("after").send().await.unwrap();
+    assert_eq!(response.payload, "after");
 }
 
 #[tokio::test]
-async fn a_process_that_never_asks_for_an_event_fails_those_that_wait() {
+async fn process_that_exits_before_its_first_poll_fails_queued_calls() {
     let emulator = emulator(Function::new().init_timeout(PATIENCE)).await;
     let client = client(&emulator);
     let mut command = command();
     command.arg("fail");
     emulator.spawn(NAME, command).unwrap();
     for _ in 0..2 {
-        let answer = client.invoke(NAME).tail_log().send().await.unwrap();
-        let log = answer.log_text().unwrap().into_owned();
-        assert_eq!(failure(answer).error_type.as_deref(), Some("Runtime.ExitError"), "{log}");
+        let response = client.invoke(NAME).tail_log().send().await.unwrap();
+        let log = response.log_text().unwrap().into_owned();
+        assert_eq!(failure(response).error_type.as_deref(), Some("Runtime.ExitError"), "{log}");
     }
     assert_eq!(emulator.stats(NAME).unwrap().started, 0);
 }
 
 #[tokio::test]
-async fn a_process_ends_with_its_emulator() {
+async fn process_is_killed_with_its_emulator() {
     let emulator = spawned(Function::new().timeout(PATIENCE)).await;
     let client = client(&emulator);
-    let answer = client.invoke(NAME).payload("pid").send().await.unwrap();
-    let stat = format!("/proc/{}/stat", answer.text().unwrap());
+    let response = client.invoke(NAME).payload("pid").send().await.unwrap();
+    let stat = format!("/proc/{}/stat", response.text().unwrap());
     let runs = || fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
-    // So that it does not end by itself, for want of the Runtime API.
+    // A hanging process does not notice that the Runtime API is closed.
     let hanging = tokio::spawn(client.invoke(NAME).payload("hang").send());
     within(async {
         while emulator.stats(NAME).unwrap().started < 2 {
@@ -111,7 +111,7 @@ async fn a_process_ends_with_its_emulator() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_said_at_once() {
+async fn spawn_returns_the_error_of_a_program_that_cannot_start() {
     let emulator = emulator(Function::new()).await;
     let missing = Command::new("/nonexistent/bootstrap");
     assert_eq!(emulator.spawn(NAME, missing).unwrap_err().kind(), io::ErrorKind::NotFound);

@@ -1,4 +1,4 @@
-//! One connection to the Runtime API.
+//! A runtime with one connection to the Runtime API.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -21,12 +21,12 @@ use super::PATIENCE;
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-pub(crate) struct Runtime {
+pub(crate) struct TestRuntime {
     sender: http1::SendRequest<UnsyncBoxBody<Bytes, BoxError>>,
     host: String,
 }
 
-/// What came of `/next`.
+/// The response to `/next`.
 #[derive(Debug)]
 pub(crate) struct Event {
     pub(crate) id: String,
@@ -34,14 +34,14 @@ pub(crate) struct Event {
     pub(crate) payload: Bytes,
 }
 
-/// What came of any other request.
+/// The response to any other request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) body: String,
 }
 
-impl Runtime {
+impl TestRuntime {
     pub(crate) async fn connect(emulator: &Emulator, function: &str) -> Self {
         let host = emulator.runtime_api(function).unwrap();
         let stream = TcpStream::connect(&host).await.unwrap();
@@ -50,7 +50,7 @@ impl Runtime {
         Self { sender, host }
     }
 
-    /// Polls for an event.
+    /// Polls for an event, and waits for it.
     pub(crate) async fn next(&mut self) -> Event {
         let (status, headers, payload) =
             self.send(Method::GET, "invocation/next", &[], empty()).await.unwrap();
@@ -81,7 +81,7 @@ impl Runtime {
         Reply::of(self.send(Method::POST, path, headers, body).await.unwrap())
     }
 
-    /// Posts a streamed answer with these frames.
+    /// Posts a streamed response with these frames.
     pub(crate) async fn stream(&mut self, id: &str, frames: Frames) -> Result<Reply, BoxError> {
         let headers = [
             ("lambda-runtime-function-response-mode", "streaming"),
@@ -91,10 +91,10 @@ impl Runtime {
         self.send(Method::POST, &path, &headers, frames).await.map(Reply::of)
     }
 
-    /// Begins to poll, and gives the connection up.
+    /// Polls, and closes the connection without an event.
     pub(crate) async fn poll_and_go(mut self) {
         let next = self.send(Method::GET, "invocation/next", &[], empty());
-        // There is no event, so that it takes that long.
+        // No event is queued, so that the poll stays open.
         assert!(timeout(std::time::Duration::from_millis(100), next).await.is_err());
     }
 
@@ -128,15 +128,15 @@ impl Reply {
         Self { status, body: String::from_utf8(body.to_vec()).unwrap() }
     }
 
-    /// A refusal, without its message.
+    /// Returns the status and the error type of a refusal.
     pub(crate) fn refusal(&self) -> (u16, String) {
         let json: serde_json::Value = serde_json::from_str(&self.body).expect(&self.body);
         assert!(json["errorMessage"].is_string(), "{json}");
-        (self.status, json["errorType"].as_str().expect("a type").to_owned())
+        (self.status, json["errorType"].as_str().expect("no error type").to_owned())
     }
 }
 
-/// A body that a test writes frame by frame. An error cuts the connection.
+/// A body that a test writes frame by frame. An error closes the connection.
 pub(crate) struct Frames(mpsc::Receiver<Result<Frame<Bytes>, BoxError>>);
 
 pub(crate) struct FrameSender(mpsc::Sender<Result<Frame<Bytes>, BoxError>>);
@@ -151,7 +151,7 @@ impl FrameSender {
         self.0.send(Ok(Frame::data(data.into()))).await.unwrap();
     }
 
-    /// Writes as many frames of this size as are taken.
+    /// Writes frames of this size until the body is dropped.
     pub(crate) async fn fill(&self, size: usize) {
         while self.0.send(Ok(Frame::data(vec![0; size].into()))).await.is_ok() {}
     }
@@ -177,12 +177,12 @@ impl Body for Frames {
     }
 }
 
-/// Whatever it is, but not for ever.
+/// Waits for a future, and panics if that takes too long.
 pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
-    timeout(PATIENCE, future).await.expect("an end")
+    timeout(PATIENCE, future).await.expect("future hangs")
 }
 
-/// Lets all others that can go on do so once.
+/// Lets the other tasks run once.
 pub(crate) async fn pause() {
     let mut first = true;
     poll_fn(|cx| {

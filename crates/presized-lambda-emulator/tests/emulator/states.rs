@@ -1,17 +1,19 @@
+use std::time::Duration;
+
 use presized_lambda_emulator::Function;
 use tokio::join;
 
-const ONE_SECOND: std::time::Duration = std::time::Duration::from_secs(1);
-
-use super::runtime::{Runtime, within};
+use super::runtime::{TestRuntime, within};
 use super::{NAME, PATIENCE, client, emulator, failure};
+
+const ONE_SECOND: Duration = Duration::from_secs(1);
 
 fn refused(status: u16, error_type: &str) -> (u16, String) {
     (status, error_type.to_owned())
 }
 
 #[tokio::test]
-async fn an_invocation_is_answered_once() {
+async fn second_response_to_an_invocation_is_refused() {
     for (function, again, by_error) in [
         (Function::new(), refused(403, "InvalidStateTransition"), true),
         (Function::new(), refused(403, "InvalidStateTransition"), false),
@@ -19,7 +21,7 @@ async fn an_invocation_is_answered_once() {
     ] {
         let emulator = emulator(function).await;
         let client = client(&emulator);
-        let mut runtime = Runtime::connect(&emulator, NAME).await;
+        let mut runtime = TestRuntime::connect(&emulator, NAME).await;
         let call = tokio::spawn(client.invoke(NAME).send());
         let event = runtime.next().await;
         let first = if by_error {
@@ -30,10 +32,10 @@ async fn an_invocation_is_answered_once() {
         assert_eq!(first.status, 202);
         assert_eq!(runtime.respond(&event.id, "two").await.refusal(), again);
         assert_eq!(runtime.fail(&event.id, "{}").await.refusal(), again);
-        let answer = call.await.unwrap().unwrap();
-        assert_eq!(answer.payload, if by_error { "{}" } else { "one" });
+        let response = call.await.unwrap().unwrap();
+        assert_eq!(response.payload, if by_error { "{}" } else { "one" });
 
-        // With the next event, the one before is forgotten.
+        // After the next poll, the invocation is unknown.
         let call = tokio::spawn(client.invoke(NAME).send());
         let next = runtime.next().await;
         let late = runtime.respond(&event.id, "three").await;
@@ -44,13 +46,13 @@ async fn an_invocation_is_answered_once() {
     }
 }
 
-/// The runtime leaves with one event, and none comes for the other.
+/// The runtime disconnects with one event, and no runtime polls for the other.
 #[tokio::test]
-async fn a_call_that_waits_behind_another_has_an_end_too() {
+async fn call_queued_behind_a_lost_runtime_times_out() {
     let function = Function::new().timeout(ONE_SECOND).init_timeout(ONE_SECOND / 4);
     let emulator = emulator(function).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let calls = [(); 2].map(|()| tokio::spawn(client.invoke(NAME).send()));
     runtime.next().await;
     drop(runtime);
@@ -62,17 +64,17 @@ async fn a_call_that_waits_behind_another_has_an_end_too() {
     assert_eq!((stats.invoked, stats.started, stats.timeouts), (2, 1, 2));
 }
 
-/// In that moment it neither has an event nor asks for one.
+/// Between its response and its next poll, a runtime has no event and no open poll.
 #[tokio::test]
-async fn a_call_waits_while_a_runtime_is_between_two_events() {
+async fn init_timeout_starts_again_when_a_runtime_responds() {
     let emulator = emulator(Function::new().timeout(PATIENCE).init_timeout(ONE_SECOND * 3)).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let calls = ["a", "b"].map(|event| tokio::spawn(client.invoke(NAME).payload(event).send()));
     let event = runtime.next().await;
     tokio::time::sleep(ONE_SECOND * 5 / 2).await;
     assert_eq!(runtime.respond(&event.id, event.payload).await.status, 202);
-    // The other one has waited for three seconds by now.
+    // The other call has waited for longer than the init timeout.
     tokio::time::sleep(ONE_SECOND).await;
     let event = runtime.next().await;
     assert_eq!(runtime.respond(&event.id, event.payload).await.status, 202);
@@ -82,20 +84,20 @@ async fn a_call_waits_while_a_runtime_is_between_two_events() {
 }
 
 #[tokio::test]
-async fn no_other_invocation_can_be_answered() {
+async fn response_to_an_unknown_invocation_is_refused() {
     let emulator = emulator(Function::new()).await;
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
-    for id in ["nobody", "%00", "00000000-0000-4000-8000-000000000000"] {
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
+    for id in ["unknown", "%00", "00000000-0000-4000-8000-000000000000"] {
         assert_eq!(runtime.respond(id, "x").await.refusal(), refused(400, "InvalidRequestID"));
         assert_eq!(runtime.fail(id, "{}").await.refusal(), refused(400, "InvalidRequestID"));
     }
 }
 
 #[tokio::test]
-async fn a_classic_runtime_answers_before_it_asks_again() {
+async fn classic_runtime_cannot_poll_before_it_responds() {
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let call = tokio::spawn(client.invoke(NAME).send());
     let event = runtime.next().await;
     let early = runtime.get("invocation/next").await;
@@ -109,41 +111,41 @@ async fn a_classic_runtime_answers_before_it_asks_again() {
 }
 
 #[tokio::test]
-async fn a_mode_that_is_none_ends_the_invocation() {
+async fn unknown_response_mode_fails_the_invocation() {
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
-    let (answer, reply) = join!(client.invoke(NAME).send(), async {
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
+    let (response, reply) = join!(client.invoke(NAME).send(), async {
         let event = runtime.next().await;
         let mode = [("lambda-runtime-function-response-mode", "Streaming")];
         runtime.post(&format!("invocation/{}/response", event.id), &mode, "x").await
     });
     assert_eq!(reply.refusal(), refused(400, "InvalidFunctionResponseMode"));
-    let failure = failure(answer.unwrap());
+    let failure = failure(response.unwrap());
     assert_eq!(failure.error_type.as_deref(), Some("Runtime.InvalidResponseModeHeader"));
 }
 
 #[tokio::test]
-async fn a_start_is_over_with_the_first_poll() {
+async fn init_and_restore_requests_are_refused_after_the_first_poll() {
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     assert_eq!(runtime.get("restore/next").await.status, 200);
     assert_eq!(runtime.post("restore/error", &[], "{}").await.status, 202);
     let call = async {
-        // Until the poll, the start has failed.
+        // Until the poll, calls fail with the reported error.
         loop {
-            let answer = client.invoke(NAME).send().await.unwrap();
-            if answer.function_error.is_none() {
-                return answer;
+            let response = client.invoke(NAME).send().await.unwrap();
+            if response.function_error.is_none() {
+                return response;
             }
         }
     };
-    let (answer, ()) = join!(call, async {
+    let (response, ()) = join!(call, async {
         let event = runtime.next().await;
         runtime.respond(&event.id, "x").await;
     });
-    assert_eq!(answer.payload, "x");
+    assert_eq!(response.payload, "x");
     for path in ["init/error", "restore/error"] {
         let late = runtime.post(path, &[], "{}").await;
         assert_eq!(late.refusal(), refused(403, "InvalidStateTransition"));
@@ -154,15 +156,15 @@ async fn a_start_is_over_with_the_first_poll() {
 }
 
 #[tokio::test]
-async fn an_event_is_not_lost_with_a_connection_that_has_asked_for_it() {
+async fn event_is_not_lost_with_the_connection_that_polled_for_it() {
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
-    Runtime::connect(&emulator, NAME).await.poll_and_go().await;
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
-    let (answer, ()) = join!(client.invoke(NAME).send(), async {
+    TestRuntime::connect(&emulator, NAME).await.poll_and_go().await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
+    let (response, ()) = join!(client.invoke(NAME).send(), async {
         let event = runtime.next().await;
         runtime.respond(&event.id, "x").await;
     });
-    assert_eq!(answer.unwrap().payload, "x");
+    assert_eq!(response.unwrap().payload, "x");
     assert_eq!(emulator.stats(NAME).unwrap().started, 1);
 }

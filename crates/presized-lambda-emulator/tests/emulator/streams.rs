@@ -5,14 +5,21 @@ use bytes::Bytes;
 use futures_util::Stream;
 use http::{HeaderMap, HeaderValue};
 use presized_lambda_emulator::Function;
-use presized_lambda_invoke::{Error, ErrorKind, ResponseStream};
+use presized_lambda_invoke::{Client, Error, ErrorKind, ResponseStream};
 use tokio::join;
 
-use super::runtime::{Runtime, frames, within};
+use super::runtime::{TestRuntime, frames, within};
 use super::{NAME, PATIENCE, client, emulator, failure};
 
 async fn chunk(stream: &mut ResponseStream) -> Option<Result<Bytes, Error>> {
     within(poll_fn(|cx| Pin::new(&mut *stream).poll_next(cx))).await
+}
+
+/// Calls the function, and reads the first chunk of its response.
+async fn start_stream(client: &Client) -> ResponseStream {
+    let mut stream = client.invoke_streaming(NAME).send().await.unwrap();
+    assert_eq!(chunk(&mut stream).await.unwrap().unwrap(), "first");
+    stream
 }
 
 fn trailers() -> HeaderMap {
@@ -27,7 +34,7 @@ fn trailers() -> HeaderMap {
     trailers
 }
 
-/// What a stream ends with that is not whole.
+/// Returns the code and the details of the error that ends a stream.
 fn broken(error: Error) -> (String, Option<String>) {
     match error.into_kind() {
         ErrorKind::Function(error) => (error.code, error.details),
@@ -36,10 +43,10 @@ fn broken(error: Error) -> (String, Option<String>) {
 }
 
 #[tokio::test]
-async fn each_chunk_is_handed_on_before_the_next_is_written() {
+async fn each_chunk_is_forwarded_before_the_next_one_is_written() {
     let emulator = emulator(Function::new().timeout(PATIENCE)).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let (sender, body) = frames();
     let calling = async {
         let mut stream = client.invoke_streaming(NAME).tail_log().send().await.unwrap();
@@ -62,24 +69,23 @@ async fn each_chunk_is_handed_on_before_the_next_is_written() {
     assert_eq!(emulator.stats(NAME).unwrap().responses, 1);
 }
 
-/// Case: failure in mid-stream.
+/// The function fails after its first chunk.
 #[tokio::test]
-async fn a_stream_that_breaks_says_so_in_its_trailers() {
+async fn error_in_the_trailers_fails_a_streamed_response() {
     let emulator = emulator(Function::new().timeout(PATIENCE)).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
-    let breaks = async |runtime: &mut Runtime| {
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
+    let breaks = async |runtime: &mut TestRuntime| {
         let event = runtime.next().await;
         let (sender, body) = frames();
         let writing = async move {
-            sender.data("begun").await;
+            sender.data("first").await;
             sender.trailers(trailers()).await;
         };
         join!(runtime.stream(&event.id, body), writing).0.unwrap()
     };
     let calling = async {
-        let mut stream = client.invoke_streaming(NAME).send().await.unwrap();
-        assert_eq!(chunk(&mut stream).await.unwrap().unwrap(), "begun");
+        let mut stream = start_stream(&client).await;
         chunk(&mut stream).await.unwrap().unwrap_err()
     };
     let (error, reply) = join!(calling, breaks(&mut runtime));
@@ -87,24 +93,24 @@ async fn a_stream_that_breaks_says_so_in_its_trailers() {
     let details = r#"{"errorMessage":"x"}"#.to_owned();
     assert_eq!(broken(error), ("Function.Broken".to_owned(), Some(details)));
 
-    // And to a caller who waits for the whole of it.
-    let (answer, reply) = join!(client.invoke(NAME).send(), breaks(&mut runtime));
+    // A buffered caller gets the same error.
+    let (response, reply) = join!(client.invoke(NAME).send(), breaks(&mut runtime));
     assert_eq!(reply.status, 202);
-    assert_eq!(failure(answer.unwrap()).payload, r#"{"errorMessage":"x"}"#);
+    assert_eq!(failure(response.unwrap()).payload, r#"{"errorMessage":"x"}"#);
     let stats = emulator.stats(NAME).unwrap();
     assert_eq!((stats.responses, stats.errors), (0, 2));
 }
 
 #[tokio::test]
-async fn a_stream_that_is_cut_is_no_answer() {
+async fn streamed_response_without_an_end_is_a_function_error() {
     let emulator = emulator(Function::new().timeout(PATIENCE)).await;
     let client = client(&emulator);
     let cut = async || {
-        let mut runtime = Runtime::connect(&emulator, NAME).await;
+        let mut runtime = TestRuntime::connect(&emulator, NAME).await;
         let event = runtime.next().await;
         let (sender, body) = frames();
         let writing = async move {
-            sender.data("begun").await;
+            sender.data("first").await;
             sender.cut().await;
         };
         join!(runtime.stream(&event.id, body), writing).0.unwrap_err();
@@ -115,17 +121,17 @@ async fn a_stream_that_is_cut_is_no_answer() {
     };
     let (error, ()) = join!(calling, cut());
     assert_eq!(broken(error).0, "Runtime.TruncatedResponse");
-    let (answer, ()) = join!(client.invoke(NAME).send(), cut());
-    let failure = failure(answer.unwrap());
+    let (response, ()) = join!(client.invoke(NAME).send(), cut());
+    let failure = failure(response.unwrap());
     assert_eq!(failure.error_type.as_deref(), Some("Runtime.TruncatedResponse"));
     assert_eq!(emulator.stats(NAME).unwrap().errors, 2);
 }
 
 #[tokio::test]
-async fn a_stream_that_is_whole_is_an_answer_for_whoever_wants_it_whole() {
+async fn buffered_caller_gets_a_streamed_response_in_one_piece() {
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let (sender, body) = frames();
     let writing = async move {
         for text in ["{}", "\0\0\0\0\0\0\0\0", "body"] {
@@ -136,39 +142,38 @@ async fn a_stream_that_is_whole_is_an_answer_for_whoever_wants_it_whole() {
         let event = runtime.next().await;
         join!(runtime.stream(&event.id, body), writing).0.unwrap()
     };
-    let (answer, reply) = join!(client.invoke(NAME).send(), running);
-    assert_eq!((answer.unwrap().payload, reply.status), ("{}\0\0\0\0\0\0\0\0body".into(), 202));
+    let (response, reply) = join!(client.invoke(NAME).send(), running);
+    assert_eq!((response.unwrap().payload, reply.status), ("{}\0\0\0\0\0\0\0\0body".into(), 202));
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_streamed_comes_as_a_stream_to_whoever_wants_one() {
+async fn streaming_caller_gets_a_buffered_response_as_chunks() {
     let emulator = emulator(Function::new().timeout(PATIENCE)).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let sent: Bytes = (0..3_000_000_u32).map(|i| (i % 251) as u8).collect();
     let calling = async { client.invoke_streaming(NAME).send().await?.collect(1 << 30).await };
-    let (answer, _) = join!(calling, async {
+    let (response, _) = join!(calling, async {
         let event = runtime.next().await;
         runtime.respond(&event.id, sent.clone()).await
     });
-    assert!(answer.unwrap().payload == sent);
+    assert!(response.unwrap().payload == sent);
 }
 
 #[tokio::test]
-async fn time_is_over_in_the_middle_of_a_stream_too() {
+async fn timeout_ends_a_streamed_response() {
     let emulator = emulator(Function::new().timeout(std::time::Duration::from_secs(1))).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let (sender, body) = frames();
     let calling = async {
-        let mut stream = client.invoke_streaming(NAME).send().await.unwrap();
-        assert_eq!(chunk(&mut stream).await.unwrap().unwrap(), "begun");
+        let mut stream = start_stream(&client).await;
         chunk(&mut stream).await.unwrap().unwrap_err()
     };
     let running = async {
         let event = runtime.next().await;
-        // And nothing after that.
-        join!(runtime.stream(&event.id, body), sender.data("begun")).0.unwrap()
+        // The response has no other chunk and no end.
+        join!(runtime.stream(&event.id, body), sender.data("first")).0.unwrap()
     };
     let (error, reply) = join!(calling, running);
     assert_eq!(broken(error).0, "Sandbox.Timedout");
@@ -177,21 +182,17 @@ async fn time_is_over_in_the_middle_of_a_stream_too() {
     assert_eq!((stats.timeouts, stats.errors, stats.responses), (1, 0, 0));
 }
 
-/// A caller that is there and reads nothing keeps its runtime waiting, but not for longer.
+/// A connected caller that reads nothing blocks its runtime only until the timeout.
 #[tokio::test]
-async fn time_is_over_for_a_stream_that_nobody_reads_too() {
+async fn timeout_ends_a_streamed_response_whose_caller_does_not_read() {
     let emulator = emulator(Function::new().timeout(std::time::Duration::from_secs(1))).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let (sender, body) = frames();
-    let calling = async {
-        let mut stream = client.invoke_streaming(NAME).send().await.unwrap();
-        assert_eq!(chunk(&mut stream).await.unwrap().unwrap(), "begun");
-        stream
-    };
+    let calling = start_stream(&client);
     let writing = async {
-        sender.data("begun").await;
-        // More than the sockets hold.
+        sender.data("first").await;
+        // More bytes than the socket buffers hold.
         sender.fill(64 << 10).await;
     };
     let running = async {
@@ -209,17 +210,14 @@ async fn time_is_over_for_a_stream_that_nobody_reads_too() {
 }
 
 #[tokio::test]
-async fn a_function_goes_on_when_its_caller_goes_away() {
+async fn function_completes_its_stream_after_its_caller_disconnects() {
     let emulator = emulator(Function::new().timeout(PATIENCE)).await;
     let client = client(&emulator);
-    let mut runtime = Runtime::connect(&emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
     let (sender, body) = frames();
-    let leaving = async {
-        let mut stream = client.invoke_streaming(NAME).send().await.unwrap();
-        assert_eq!(chunk(&mut stream).await.unwrap().unwrap(), "begun");
-    };
+    let leaving = async { drop(start_stream(&client).await) };
     let writing = async {
-        sender.data("begun").await;
+        sender.data("first").await;
         leaving.await;
         for _ in 0..64 {
             sender.data(vec![0; 64 << 10]).await;

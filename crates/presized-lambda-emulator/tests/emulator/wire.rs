@@ -5,34 +5,33 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::join;
 use tokio::net::TcpStream;
 
-use super::runtime::{Runtime, pause, within};
+use super::runtime::{TestRuntime, pause, within};
 use super::{NAME, client, emulator};
 
-/// Writes bytes and reads the status of what comes, if anything does.
+/// Writes bytes, and returns the status of the response if there is one.
 async fn status(address: &str, request: &[u8]) -> Option<String> {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    // The other side may have seen enough.
+    // The server may close the connection before it has read everything.
     let _ = stream.write_all(request).await;
     let _ = stream.shutdown().await;
-    let mut answer = Vec::new();
-    let _ = within(stream.read_to_end(&mut answer)).await;
-    let answer = String::from_utf8_lossy(&answer).into_owned();
-    answer.split(' ').nth(1).map(str::to_owned)
+    let mut response = Vec::new();
+    let _ = within(stream.read_to_end(&mut response)).await;
+    let response = String::from_utf8_lossy(&response).into_owned();
+    response.split(' ').nth(1).map(str::to_owned)
 }
 
 async fn still_serves(emulator: &Emulator) {
-    let mut runtime = Runtime::connect(emulator, NAME).await;
+    let mut runtime = TestRuntime::connect(emulator, NAME).await;
     let client = client(emulator);
-    let (answer, ()) = join!(client.invoke(NAME).send(), async {
+    let (response, ()) = join!(client.invoke(NAME).send(), async {
         let event = runtime.next().await;
         runtime.respond(&event.id, "x").await;
     });
-    assert_eq!(answer.unwrap().payload, "x");
+    assert_eq!(response.unwrap().payload, "x");
 }
 
-/// Its connection is to be used again.
 #[tokio::test]
-async fn an_event_that_is_not_for_a_function_is_read_to_its_end() {
+async fn payload_of_a_dry_run_is_read_so_that_the_connection_is_reused() {
     let emulator = emulator(Function::new()).await;
     let mut stream = TcpStream::connect(emulator.url().replace("http://", "")).await.unwrap();
     let head = "POST /2015-03-31/functions/fn/invocations HTTP/1.1\r\nHost: x\r\n\
@@ -40,16 +39,16 @@ async fn an_event_that_is_not_for_a_function_is_read_to_its_end() {
     for _ in 0..2 {
         stream.write_all(head.as_bytes()).await.unwrap();
         stream.write_all(&[b'1'; 1 << 20]).await.unwrap();
-        let mut answer = Vec::new();
-        while !answer.ends_with(b"\r\n\r\n") {
-            assert_ne!(within(stream.read_buf(&mut answer)).await.unwrap(), 0);
+        let mut response = Vec::new();
+        while !response.ends_with(b"\r\n\r\n") {
+            assert_ne!(within(stream.read_buf(&mut response)).await.unwrap(), 0);
         }
-        assert!(answer.starts_with(b"HTTP/1.1 204 "));
+        assert!(response.starts_with(b"HTTP/1.1 204 "));
     }
 }
 
 #[tokio::test]
-async fn callers_that_have_left_do_not_wait_for_ever() {
+async fn call_of_a_disconnected_caller_still_times_out() {
     let emulator = emulator(Function::new().init_timeout(Duration::from_millis(100))).await;
     let request = "POST /2015-03-31/functions/fn/invocations HTTP/1.1\r\nHost: x\r\n\
                    Content-Length: 4\r\n\r\nleft";
@@ -72,7 +71,7 @@ async fn callers_that_have_left_do_not_wait_for_ever() {
 }
 
 #[tokio::test]
-async fn whatever_comes_the_next_one_is_served() {
+async fn malformed_request_is_refused_and_the_next_one_is_served() {
     let emulator = emulator(Function::new()).await;
     let invoke = emulator.url().replace("http://", "");
     let runtime = emulator.runtime_api(NAME).unwrap();
@@ -105,7 +104,7 @@ async fn whatever_comes_the_next_one_is_served() {
     ] {
         assert_eq!(status(address, request.as_bytes()).await.as_deref(), expected, "{request:?}");
     }
-    // What these come to is a matter of who is faster.
+    // The status of these depends on whether the server closes the connection first.
     for (address, request) in [
         (&invoke, long.as_str()),
         (&runtime, long.as_str()),
