@@ -1,7 +1,7 @@
-//! Bodies in memory: what the loop itself costs, with no transport under it.
+//! Bodies in memory: the cost of the read loop, without a transport.
 //!
-//! Prints every figure for every size and frame, then the bars, then criterion's times
-//! for a few of them. Bytes are checked wherever they are read.
+//! Prints one table for each figure, then the bars, then the times of criterion. The content of each
+//! body is checked. The process measures in the allocator state in which it is started.
 
 use std::time::Duration;
 
@@ -9,7 +9,9 @@ use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput};
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
-use presized::{Collect, Mismatch};
+use presized::{Collect, Mismatch, Reader};
+use presized_benches::record::{self, Rows, figure};
+use presized_benches::{allocator, turns};
 use presized_support::bars::{Bars, is_trial};
 use presized_support::ledger::{Ledger, Spent};
 use presized_support::meter::thread_cpu;
@@ -27,52 +29,47 @@ const FRAMES: [usize; 4] = [8 << 10, 16 << 10, 64 << 10, 400 << 10];
 
 /// A way to read a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reader {
-    /// One `Vec` of the right size, and a copy of every frame: the floor.
-    Floor,
+enum Way {
+    /// The lower bound: one `Vec` of the right size, and a copy of each frame.
+    Bound,
     Collect,
     Axum,
-    /// presized, and the declared length is right.
+    /// presized with the right declared length.
     Known,
-    /// presized, and none is declared.
+    /// presized without a declared length.
     Unknown,
-    /// presized, and a tenth is declared.
+    /// presized with a declared length of a tenth.
     Tenth,
-    /// presized, and ten times as much is declared.
+    /// presized with a declared length of ten times as much.
     Tenfold,
 }
 
-const READERS: [Reader; 7] = [
-    Reader::Floor,
-    Reader::Collect,
-    Reader::Axum,
-    Reader::Known,
-    Reader::Unknown,
-    Reader::Tenth,
-    Reader::Tenfold,
-];
+const WAYS: [Way; 7] =
+    [Way::Bound, Way::Collect, Way::Axum, Way::Known, Way::Unknown, Way::Tenth, Way::Tenfold];
 
-impl Reader {
+impl Way {
     fn read(self, length: u64, frame: usize) -> Bytes {
         let body = Pattern::of(length).in_frames_of(frame).of_unknown_length();
         let declared = match self {
-            Reader::Floor => return floor(body, length),
-            Reader::Collect => return ready(body.collect()).to_bytes(),
-            Reader::Axum => {
+            Way::Bound => return bound(body, length),
+            Way::Collect => return ready(body.collect()).to_bytes(),
+            Way::Axum => {
                 return ready(axum::body::to_bytes(axum::body::Body::new(body), usize::MAX));
             }
-            Reader::Known => Some(length),
-            Reader::Unknown => None,
-            Reader::Tenth => Some(length / 10),
-            Reader::Tenfold => Some(length * 10),
+            Way::Known => Some(length),
+            Way::Unknown => None,
+            Way::Tenth => Some(length / 10),
+            Way::Tenfold => Some(length * 10),
         };
         ready(
-            Collect::new(body, Reader::new(u64::MAX).mismatch(Mismatch::Allow)).content_length(declared).bytes(),
+            Collect::new(body, Reader::new(u64::MAX).mismatch(Mismatch::Allow))
+                .content_length(declared)
+                .bytes(),
         )
     }
 }
 
-fn floor(mut body: Pattern, length: u64) -> Bytes {
+fn bound(mut body: Pattern, length: u64) -> Bytes {
     let mut content = Vec::with_capacity(length as usize);
     while let Some(frame) = body.next_frame() {
         content.extend_from_slice(&frame);
@@ -80,14 +77,14 @@ fn floor(mut body: Pattern, length: u64) -> Bytes {
     content.into()
 }
 
-/// What a future gives that has nothing to wait for.
+/// Returns the output of a future that is ready at once.
 fn ready<T, E: std::fmt::Debug>(read: impl Future<Output = Result<T, E>>) -> T {
-    read.now_or_never().expect("the body is in memory").expect("the body is right")
+    read.now_or_never().expect("the body is in memory").expect("the body is complete")
 }
 
-/// All that is measured of one body.
+/// The measurements of one way to read one body.
 struct Cell {
-    reader: Reader,
+    way: Way,
     length: u64,
     frame: usize,
     spent: Spent,
@@ -99,7 +96,7 @@ impl Cell {
         figure(self.spent) / self.length as f64
     }
 
-    /// More frames than one: a single frame can be handed over without any reading.
+    /// Returns whether there is more than one frame. A single frame is returned without a copy.
     fn has_frames(&self) -> bool {
         self.length > self.frame as u64
     }
@@ -124,6 +121,8 @@ fn main() {
     });
     print(&cells, "CPU time per body", |cell| table::time(cell.cpu));
     println!("{}", bars(&cells));
+    let state = allocator::current().name;
+    record::rows(&format!("collect-{state}"), &rows(&cells)).expect("the record can be written");
 
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_millis(300))
@@ -134,40 +133,37 @@ fn main() {
     criterion.final_summary();
 }
 
-/// As many as take a moment, since the large ones are slow and few readings of them differ.
+/// The number of rounds. Large bodies are slow, and their times vary little.
 fn rounds(length: u64) -> usize {
     if length < 64 * MIB { 25 } else { 7 }
 }
 
-/// Allocations are counted in one pass. Time is taken in another that does not count,
-/// by each of the readers in turn.
+/// Counts allocations in one pass, and measures times in another, in which the ways take turns.
 fn measure(length: u64, frame: usize, rounds: usize) -> Vec<Cell> {
-    let mut times = READERS.map(|_| Vec::new());
+    let mut times = WAYS.map(|_| Vec::new());
     for round in 0..rounds {
-        for turn in 0..READERS.len() {
-            // In another order every time: the caches are as the one before left them.
-            let index = (turn * (1 + round % (READERS.len() - 1)) + round) % READERS.len();
-            times[index].push(clock(READERS[index], length, frame));
+        for index in turns::order(round, WAYS.len()) {
+            times[index].push(clock(WAYS[index], length, frame));
         }
     }
-    let cell = |(reader, times): (Reader, Vec<f64>)| {
-        let (content, spent) = Ledger::measure(|| reader.read(length, frame));
+    let cell = |(way, times): (Way, Vec<f64>)| {
+        let (content, spent) = Ledger::measure(|| way.read(length, frame));
         check(&content, length);
         let cpu = Duration::from_secs_f64(table::median(times));
-        Cell { reader, length, frame, spent, cpu }
+        Cell { way, length, frame, spent, cpu }
     };
-    READERS.into_iter().zip(times).map(cell).collect()
+    WAYS.into_iter().zip(times).map(cell).collect()
 }
 
-/// Seconds of CPU time for one body, its release included and its check not.
-fn clock(reader: Reader, length: u64, frame: usize) -> f64 {
-    // To read the clock takes as long as to read the smallest body.
+/// Returns seconds of CPU time for one body. Its release is included and its check is not.
+fn clock(way: Way, length: u64, frame: usize) -> f64 {
+    // Reading the clock takes as long as reading the smallest body.
     let repeats = (2 * MIB / length).clamp(1, 500);
     let start = thread_cpu();
     for _ in 1..repeats {
-        drop(std::hint::black_box(reader.read(length, frame)));
+        drop(std::hint::black_box(way.read(length, frame)));
     }
-    let content = reader.read(length, frame);
+    let content = way.read(length, frame);
     let read = thread_cpu() - start;
     check(&content, length);
     let start = thread_cpu();
@@ -177,21 +173,21 @@ fn clock(reader: Reader, length: u64, frame: usize) -> f64 {
 }
 
 fn check(content: &[u8], length: u64) {
-    assert!(pattern::is_whole(content, length), "wrong bytes in a body of {length}");
+    assert!(pattern::is_whole(content, length), "a body of {length} bytes has wrong content");
 }
 
-/// Prints one figure: a line for every size and frame, a column for every reader.
+/// Prints one figure: a line for each size and frame, and a column for each way.
 fn print(cells: &[Cell], title: &str, figure: impl Fn(&Cell) -> String) {
     let mut table = Table::new(
         2,
-        ["", "", "floor:", "http-body", "axum", "presized", "presized", "declared", "declared"],
+        ["", "", "bound:", "http-body", "axum", "presized", "presized", "declared", "declared"],
         ["body", "frames", "one Vec", "-util", "to_bytes", "known", "unknown", "÷ 10", "× 10"],
     );
-    for row in cells.chunks(READERS.len()) {
+    for row in cells.chunks(WAYS.len()) {
         if row[0].frame == FRAMES[0] {
             table.rule();
         }
-        let figures: [String; READERS.len()] = std::array::from_fn(|column| figure(&row[column]));
+        let figures: [String; WAYS.len()] = std::array::from_fn(|column| figure(&row[column]));
         let [a, b, c, d, e, f, g] = figures;
         table.row([name(row[0].length), table::bytes(row[0].frame as u64), a, b, c, d, e, f, g]);
     }
@@ -203,15 +199,15 @@ fn name(length: u64) -> String {
 }
 
 fn bars(cells: &[Cell]) -> Bars {
-    let most = |reader, figure: &dyn Fn(&Cell) -> f64| {
-        let cells = cells.iter().filter(|cell| cell.reader == reader && cell.has_frames());
+    let most = |way, figure: &dyn Fn(&Cell) -> f64| {
+        let cells = cells.iter().filter(|cell| cell.way == way && cell.has_frames());
         cells.map(figure).fold(f64::NAN, f64::max)
     };
     let mut bars = Bars::default();
     let pages = [1, 4 * KIB, 8 * KIB, 64 * KIB, MIB, 6 * MIB, 12 * MIB - 3000, 12 * MIB, 16 * MIB];
     let allocations = pages.map(|length| {
         let frame = (length as usize).div_ceil(3).min(8 << 10);
-        let (content, spent) = Ledger::measure(|| Reader::Known.read(length, frame));
+        let (content, spent) = Ledger::measure(|| Way::Known.read(length, frame));
         check(&content, length);
         spent.allocations as f64
     });
@@ -220,35 +216,62 @@ fn bars(cells: &[Cell]) -> Bars {
     bars.exactly(format!("{title}: most"), allocations.into_iter().fold(f64::NAN, f64::max), 1.0);
     let peak = |cell: &Cell| cell.of_length(|spent| spent.peak as f64);
     let kept = |cell: &Cell| cell.of_length(|spent| spent.kept as f64);
-    bars.at_most("peak ÷ body, length unknown, most", most(Reader::Unknown, &peak), 2.05);
-    bars.at_most("kept ÷ body, length unknown, most", most(Reader::Unknown, &kept), 1.25);
-    bars.at_most("kept ÷ body, a tenth declared, most", most(Reader::Tenth, &kept), 1.25);
-    bars.at_most("kept ÷ body, ten times declared, most", most(Reader::Tenfold, &kept), 1.25);
-    for (beside, peer) in [("collect().to_bytes()", Reader::Collect), ("the floor", Reader::Floor)]
+    bars.at_most("peak ÷ body, length unknown, most", most(Way::Unknown, &peak), 2.05);
+    bars.at_most("kept ÷ body, length unknown, most", most(Way::Unknown, &kept), 1.25);
+    bars.at_most("kept ÷ body, a tenth declared, most", most(Way::Tenth, &kept), 1.25);
+    bars.at_most("kept ÷ body, ten times declared, most", most(Way::Tenfold, &kept), 1.25);
+    for (beside, peer) in [("collect().to_bytes()", Way::Collect), ("the lower bound", Way::Bound)]
     {
-        for row in cells.chunks(READERS.len()).filter(|row| row[0].frame == 64 << 10) {
-            let cpu = |reader| {
-                let cell = row.iter().find(|cell| cell.reader == reader);
+        for row in cells.chunks(WAYS.len()).filter(|row| row[0].frame == 64 << 10) {
+            let cpu = |way| {
+                let cell = row.iter().find(|cell| cell.way == way);
                 cell.map_or(f64::NAN, |cell| cell.cpu.as_secs_f64())
             };
             let body = name(row[0].length);
             bars.beside(
                 format!("CPU, {body} in frames of 64 KiB: presized, known ÷ {beside}"),
-                cpu(Reader::Known) / cpu(peer),
+                cpu(Way::Known) / cpu(peer),
             );
         }
     }
     bars
 }
 
+/// Returns the figures for a CSV file.
+fn rows(cells: &[Cell]) -> Rows {
+    let mut rows = Rows::new([
+        "body_bytes",
+        "frame_bytes",
+        "read_with",
+        "allocations",
+        "allocated_bytes",
+        "peak_bytes",
+        "kept_bytes",
+        "cpu_us",
+    ]);
+    for cell in cells {
+        rows.push([
+            cell.length.to_string(),
+            cell.frame.to_string(),
+            format!("{:?}", cell.way),
+            cell.spent.allocations.to_string(),
+            cell.spent.bytes.to_string(),
+            cell.spent.peak.to_string(),
+            cell.spent.kept.to_string(),
+            figure(cell.cpu.as_secs_f64() * 1e6),
+        ]);
+    }
+    rows
+}
+
 fn times(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("collect");
     for (length, frame) in [(KIB, 8 << 10), (MIB, 64 << 10), (6 * MIB, 16 << 10)] {
         group.throughput(Throughput::Bytes(length));
-        for reader in [Reader::Floor, Reader::Collect, Reader::Known, Reader::Unknown] {
-            let id = BenchmarkId::new(format!("{reader:?}"), table::bytes(length));
-            check(&reader.read(length, frame), length);
-            group.bench_function(id, |bencher| bencher.iter(|| reader.read(length, frame)));
+        for way in [Way::Bound, Way::Collect, Way::Known, Way::Unknown] {
+            let id = BenchmarkId::new(format!("{way:?}"), table::bytes(length));
+            check(&way.read(length, frame), length);
+            group.bench_function(id, |bencher| bencher.iter(|| way.read(length, frame)));
         }
     }
     group.finish();

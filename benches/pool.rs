@@ -1,28 +1,32 @@
-//! What a pool costs when two threads use it at the same time.
+//! The cost of a pool that two threads share.
 //!
-//! Bodies in memory, of 64 KiB in two frames, which take a few microseconds to copy: the
-//! smaller the body, the more of its time is the pool's.
+//! The bodies are in memory and have 64 KiB in two frames. They take a few microseconds to copy, so
+//! that the pool is a visible part of the time.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use presized::{BufferPool, Collect};
+use presized::{BufferPool, Collect, Reader};
+use presized_benches::record::{self, Rows, figure};
+use presized_benches::turns;
+use presized_support::bars::is_trial;
 use presized_support::drive::drive;
 use presized_support::pattern::{Pattern, is_whole, prepare};
+use presized_support::table::{self, Table, median};
 
 const LENGTH: u64 = 64 << 10;
-const IDLE: usize = 1 << 20;
+const IDLE: u64 = 1 << 20;
 
 fn read(pool: Option<&BufferPool>) -> Bytes {
     let body = Pattern::of(LENGTH).in_frames_of(32 << 10);
-    let collect = Collect::new(body, LENGTH);
-    let collect = if let Some(pool) = pool { collect.pool(pool) } else { collect };
-    drive(collect.bytes()).expect("the body is right")
+    let reader = Reader::new(LENGTH);
+    let reader = if let Some(pool) = pool { reader.pool(pool) } else { reader };
+    drive(Collect::new(body, reader).bytes()).expect("the body is complete")
 }
 
-/// Time for `iterations` bodies on each of as many threads as there are pools.
+/// Returns the time for `iterations` bodies on each thread. There is a thread for each pool.
 fn time(pools: &[Option<&BufferPool>], iterations: u64) -> Duration {
     let barrier = Barrier::new(pools.len());
     std::thread::scope(|scope| {
@@ -41,7 +45,8 @@ fn time(pools: &[Option<&BufferPool>], iterations: u64) -> Duration {
                 })
             })
             .collect();
-        let times = threads.into_iter().map(|thread| thread.join().expect("it does not panic"));
+        let times =
+            threads.into_iter().map(|thread| thread.join().expect("the thread does not panic"));
         times.max().unwrap_or_default()
     })
 }
@@ -56,6 +61,25 @@ fn contention(criterion: &mut Criterion) {
         ("two pools, two threads", &[Some(&first), Some(&second)]),
         ("one pool, two threads", &[Some(&first), Some(&first)]),
     ];
+    let mut times = cases.map(|_| Vec::new());
+    let (rounds, iterations) = if is_trial() { (1, 100) } else { (25, 10_000) };
+    for round in 0..rounds {
+        for index in turns::order(round, cases.len()) {
+            let time = time(cases[index].1, iterations).as_secs_f64();
+            times[index].push(time / iterations as f64);
+        }
+    }
+    let mut table = Table::new(1, ["", ""], ["threads and pools", "time per body"]);
+    table.rule();
+    let mut rows = Rows::new(["case", "wall_us"]);
+    for ((name, _), times) in cases.iter().zip(times) {
+        let time = median(times);
+        table.row([(*name).to_owned(), table::time(Duration::from_secs_f64(time))]);
+        rows.push([(*name).to_owned(), figure(time * 1e6)]);
+    }
+    println!("{table}");
+    record::rows("pool", &rows).expect("the record can be written");
+
     let mut group = criterion.benchmark_group("pool");
     for (name, pools) in cases {
         let id = BenchmarkId::from_parameter(name);

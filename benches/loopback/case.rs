@@ -1,4 +1,4 @@
-//! What is compared: one way to read a body, of one length, over one transport.
+//! One case of the benchmark: a way to read a body, of one length, over one transport.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use presized_support::server::{Protocol, known, unknown};
 
 pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MIB: u64 = 1 << 20;
-/// What Lambda buffers at most, and the length that most bars are about.
+/// The largest payload of Lambda, and the length that most bars are about.
 pub(crate) const SIX_MIB: u64 = 6 * MIB;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +17,17 @@ pub(crate) enum Transport {
     Http1,
     /// HTTP/1.1 with Transfer-Encoding: chunked.
     Chunked,
+    /// HTTP/2 with Content-Length.
     Http2,
     /// HTTP/1.1 with Content-Length, over TLS.
     Tls,
+    /// HTTP/1.1 with Transfer-Encoding: chunked, over TLS.
+    TlsChunked,
 }
 
 impl Transport {
-    pub(crate) const ALL: [Self; 4] = [Self::Http1, Self::Chunked, Self::Http2, Self::Tls];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Http1, Self::Chunked, Self::Http2, Self::Tls, Self::TlsChunked];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -31,6 +35,7 @@ impl Transport {
             Self::Chunked => "chunked",
             Self::Http2 => "HTTP/2",
             Self::Tls => "TLS",
+            Self::TlsChunked => "TLS, chunked",
         }
     }
 
@@ -38,47 +43,51 @@ impl Transport {
         match self {
             Self::Http1 | Self::Chunked => Protocol::Http1,
             Self::Http2 => Protocol::Http2,
-            Self::Tls => Protocol::Tls,
+            Self::Tls | Self::TlsChunked => Protocol::Tls,
         }
     }
 
     pub(crate) fn path(self, length: u64) -> String {
-        if self == Self::Chunked { unknown(length) } else { known(length) }
+        if self.is_chunked() { unknown(length) } else { known(length) }
+    }
+
+    fn is_chunked(self) -> bool {
+        matches!(self, Self::Chunked | Self::TlsChunked)
     }
 }
 
 /// A way to read a body, from the request to the release of its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reader {
+pub(crate) enum Way {
     /// `http_body_util`: `collect().to_bytes()`.
     Collect,
     Presized,
-    /// presized, and 64 MiB are reserved on the word of the peer.
+    /// presized with an eager bound of 64 MiB.
     Eager,
-    /// presized, into one buffer for all bodies.
-    IntoBuf,
-    /// presized, with memory from a pool.
+    /// presized, which appends to one buffer for all bodies.
+    AppendTo,
+    /// presized with a pool.
     Pool,
-    /// presized, with the lengths of the bodies before.
+    /// presized with a history of lengths.
     History,
-    /// presized, with both.
+    /// presized with a pool and a history.
     PoolHistory,
     /// reqwest: `bytes()`.
     Reqwest,
     /// presized on a response of reqwest.
     ReqwestPresized,
-    /// read(2) into memory allocated once for each body.
+    /// read(2) into memory that is allocated for each body.
     Read,
-    /// read(2) into memory allocated once for all bodies.
+    /// read(2) into memory that is allocated once for all bodies.
     ReadInto,
 }
 
-impl Reader {
+impl Way {
     pub(crate) const ALL: [Self; 11] = [
         Self::Collect,
         Self::Presized,
         Self::Eager,
-        Self::IntoBuf,
+        Self::AppendTo,
         Self::Pool,
         Self::History,
         Self::PoolHistory,
@@ -93,7 +102,7 @@ impl Reader {
             Self::Collect => "collect().to_bytes()",
             Self::Presized => "presized",
             Self::Eager => "presized, eager(64 MiB)",
-            Self::IntoBuf => "presized, into_buf",
+            Self::AppendTo => "presized, append_to",
             Self::Pool => "presized, pool",
             Self::History => "presized, history",
             Self::PoolHistory => "presized, pool and history",
@@ -104,19 +113,25 @@ impl Reader {
         }
     }
 
-    /// Whether the bodies before make a difference to this reader.
+    /// The way that this one is compared with.
+    pub(crate) fn peer(self) -> Self {
+        if self == Self::ReqwestPresized { Self::Reqwest } else { Self::Collect }
+    }
+
+    /// Returns whether earlier bodies change how this way reads the next one.
     pub(crate) fn settles(self) -> bool {
         matches!(self, Self::Pool | Self::History | Self::PoolHistory)
     }
 
-    /// Whether this reader can read such a body in a way of its own.
+    /// Returns whether such a body takes a path of its own through this way.
     fn suits(self, transport: Transport, length: u64) -> bool {
         match self {
-            Self::Eager => length > 16 * MIB && transport != Transport::Chunked,
-            // With a length there is nothing to guess.
-            Self::History | Self::PoolHistory => transport == Transport::Chunked,
-            // No decoder is hand-written for the sake of a floor.
-            Self::IntoBuf | Self::Read | Self::ReadInto => transport == Transport::Http1,
+            Self::Eager => length > 16 * MIB && !transport.is_chunked(),
+            // A declared length leaves nothing to predict.
+            Self::History | Self::PoolHistory => transport.is_chunked(),
+            // The lower bound has no decoder for chunks, HTTP/2 or TLS.
+            Self::AppendTo | Self::Read | Self::ReadInto => transport == Transport::Http1,
+            Self::Reqwest | Self::ReqwestPresized => transport != Transport::TlsChunked,
             _ => true,
         }
     }
@@ -126,87 +141,50 @@ impl Reader {
 pub(crate) struct Case {
     pub(crate) transport: Transport,
     pub(crate) length: u64,
-    pub(crate) reader: Reader,
+    pub(crate) way: Way,
 }
 
 impl Case {
-    /// All ways to read such a body.
+    /// Returns all cases with such a body.
     pub(crate) fn of(transport: Transport, length: u64) -> impl Iterator<Item = Self> {
-        let readers = Reader::ALL.into_iter().filter(move |reader| reader.suits(transport, length));
-        readers.map(move |reader| Self { transport, length, reader })
+        let ways = Way::ALL.into_iter().filter(move |way| way.suits(transport, length));
+        ways.map(move |way| Self { transport, length, way })
     }
 
-    /// Bodies that are read for one reading of the clock.
+    /// The number of bodies for one reading of the clock.
     pub(crate) fn batch(self) -> u64 {
         (4 * MIB / self.length).clamp(1, 200)
     }
 }
 
-/// A case and where its server is, as text for the process that reads.
-pub(crate) struct Errand {
+/// A case and the address of its server, as text for the client process.
+pub(crate) struct Job {
     pub(crate) case: Case,
     pub(crate) endpoint: Endpoint,
 }
 
-impl fmt::Display for Errand {
+impl fmt::Display for Job {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Case { transport, length, reader } = self.case;
-        write!(f, "{transport:?} {length} {reader:?} {}", self.endpoint)
+        let Case { transport, length, way } = self.case;
+        write!(f, "{transport:?} {length} {way:?} {}", self.endpoint)
     }
 }
 
-impl FromStr for Errand {
+impl FromStr for Job {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut words = text.splitn(4, ' ');
-        let mut word = || words.next().ok_or("an errand is four words and more");
+        let mut word = || words.next().ok_or("a job has four words or more");
         let transport = named(&Transport::ALL, word()?)?;
         let length = word()?.parse()?;
-        let reader = named(&Reader::ALL, word()?)?;
-        let case = Case { transport, length, reader };
+        let way = named(&Way::ALL, word()?)?;
+        let case = Case { transport, length, way };
         Ok(Self { case, endpoint: word()?.parse()? })
     }
 }
 
 fn named<T: Copy + fmt::Debug>(all: &[T], name: &str) -> Result<T, Error> {
     let found = all.iter().find(|one| format!("{one:?}") == name);
-    found.copied().ok_or_else(|| format!("nothing is called {name}").into())
-}
-
-/// What the memory of one case comes to.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Memory {
-    /// Allocations of 4 KiB and more for one body.
-    pub(crate) large: f64,
-    /// Bytes allocated for one body.
-    pub(crate) allocated: f64,
-    /// Most bytes alive at one time, from before the connection.
-    pub(crate) peak: f64,
-    /// By how much the resident memory of the process has grown at most.
-    pub(crate) resident: f64,
-    /// Bytes that the content keeps alive when all else is gone.
-    pub(crate) kept: f64,
-}
-
-impl fmt::Display for Memory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { large, allocated, peak, resident, kept } = self;
-        write!(f, "{large} {allocated} {peak} {resident} {kept}")
-    }
-}
-
-impl FromStr for Memory {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let [large, allocated, peak, resident, kept] = numbers(text)?;
-        Ok(Self { large, allocated, peak, resident, kept })
-    }
-}
-
-/// The numbers on a line of which there must be `N`.
-pub(crate) fn numbers<const N: usize>(line: &str) -> Result<[f64; N], Error> {
-    let numbers = line.split_whitespace().map(str::parse).collect::<Result<Vec<f64>, _>>()?;
-    numbers.try_into().map_err(|_| format!("not {N} numbers: {line}").into())
+    found.copied().ok_or_else(|| format!("unknown name: {name}").into())
 }

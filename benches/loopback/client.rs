@@ -1,50 +1,60 @@
-//! The process that reads: one case, in memory of its own.
+//! The client process: one case, in memory of its own.
 
-use std::io::{BufRead, Write};
 use std::time::Duration;
 
+use presized_benches::child;
 use presized_support::client::Error;
 use presized_support::ledger::{Ledger, Mark};
 use presized_support::meter::{Resident, Side, pin, thread_cpu};
 use presized_support::pattern;
 use presized_support::usage::minor_faults;
+use tokio::runtime;
 
-use crate::case::{Errand, MIB, Memory};
+use crate::case::{Job, MIB};
 use crate::connection::Connection;
+use crate::memory::Memory;
 
-/// Prints what the memory of one body comes to. After that, for every line of input,
-/// reads bodies and prints the CPU time, in seconds, and the page faults of each.
-#[tokio::main(flavor = "current_thread")]
-pub(crate) async fn run(errand: Errand) -> Result<(), Error> {
-    pin(Side::Client);
-    pattern::prepare();
-    let mut output = std::io::stdout();
-    writeln!(output, "{}", memory(&errand).await?)?;
-    let mut connection = Connection::open(&errand).await?;
-    clock(&mut connection, &errand).await?;
-    for line in std::io::stdin().lock().lines() {
-        line?;
-        let (cpu, faults) = clock(&mut connection, &errand).await?;
-        writeln!(output, "{cpu} {faults}")?;
-    }
-    Ok(())
+/// The commands that a client replies to.
+pub(crate) mod command {
+    /// The figures of [`Memory`](super::Memory).
+    pub(crate) const MEMORY: &str = "memory";
+    /// CPU time of one body in seconds, and its page faults.
+    pub(crate) const COST: &str = "cost";
 }
 
-/// Bodies for which allocations are counted, after the first, which warms up the connection.
+pub(crate) fn run(job: &Job) -> Result<(), Error> {
+    pin(Side::Client);
+    pattern::prepare();
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let memory = runtime.block_on(memory(job))?;
+    let mut connection = runtime.block_on(async {
+        let mut connection = Connection::open(job).await?;
+        cost(&mut connection, job).await?;
+        Ok::<_, Error>(connection)
+    })?;
+    child::serve(|command| match command {
+        command::MEMORY => Ok(child::numbers(memory)),
+        command::COST => runtime.block_on(cost(&mut connection, job)).map(child::numbers),
+        _ => Err(format!("unknown command: {command}").into()),
+    })
+}
+
+/// The number of bodies for which allocations are counted. The first body is not among them,
+/// because it warms up the connection.
 const COUNTED: u64 = 4;
 
-async fn memory(errand: &Errand) -> Result<Memory, Error> {
-    let length = errand.case.length;
+async fn memory(job: &Job) -> Result<Memory, Error> {
+    let length = job.case.length;
     let resident = Resident::read().now;
     Ledger::count_this_thread(true);
     let opened = Mark::now();
-    let mut connection = Connection::open(errand).await?;
+    let mut connection = Connection::open(job).await?;
     let mut content = connection.read().await?;
     check(&content, length)?;
     let resident = Resident::read().peak.saturating_sub(resident);
-    if errand.case.reader.settles() {
-        // The first body teaches the length, the second fills the pool with it; the peak
-        // that is asked for is that of the bodies after.
+    if job.case.way.settles() {
+        // The first body teaches the length, and the second fills the pool. The peak is measured
+        // from the third body on.
         connection.release(content);
         content = connection.read().await?;
         connection.release(content);
@@ -72,10 +82,11 @@ async fn memory(errand: &Errand) -> Result<Memory, Error> {
     })
 }
 
-/// CPU time in seconds and page faults of one body, with its release and without its check.
-async fn clock(connection: &mut Connection, errand: &Errand) -> Result<(f64, f64), Error> {
-    let length = errand.case.length;
-    let batch = errand.case.batch();
+/// Returns CPU time in seconds and page faults of one body. Its release is included and the check
+/// of its bytes is not.
+async fn cost(connection: &mut Connection, job: &Job) -> Result<[f64; 2], Error> {
+    let length = job.case.length;
+    let batch = job.case.batch();
     let mut cpu = 0.0;
     let mut faults = 0;
     let mut start = (thread_cpu(), minor_faults());
@@ -85,7 +96,7 @@ async fn clock(connection: &mut Connection, errand: &Errand) -> Result<(f64, f64
     };
     for body in 1..=batch {
         let content = connection.read().await?;
-        // Small bodies are many, and reading the clock for each would weigh on them.
+        // Reading the clock for each small body would cost more than its check.
         if length >= MIB || body == batch {
             stop(start);
             check(&content, length)?;
@@ -94,13 +105,13 @@ async fn clock(connection: &mut Connection, errand: &Errand) -> Result<(f64, f64
         connection.release(content);
     }
     stop(start);
-    Ok((cpu / batch as f64, faults as f64 / batch as f64))
+    Ok([cpu / batch as f64, faults as f64 / batch as f64])
 }
 
 fn check(content: &[u8], length: u64) -> Result<(), Error> {
     if pattern::is_whole(content, length) {
         Ok(())
     } else {
-        Err(format!("wrong bytes in a body of {length}").into())
+        Err(format!("a body of {length} bytes has wrong content").into())
     }
 }

@@ -1,28 +1,27 @@
-//! The readers, each over a connection that is kept alive from body to body.
+//! The ways to read, each over a connection that is kept alive from body to body.
 
 use std::ops::Deref;
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes};
-use http::Method;
+use http::{Method, Response};
 use http_body_util::BodyExt;
-use presized::{BufferPool, LengthHistory, ResponseExt};
+use presized::{BufferPool, LengthHistory, Reader};
 use presized_support::client::{Client, Endpoint, Error};
 use presized_support::server::Protocol;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::case::{Errand, Reader};
+use crate::case::{Job, Way};
 
 /// A connection, and the way in which bodies are read from it.
 pub(crate) struct Connection {
-    reader: Reader,
+    way: Way,
     path: String,
     transport: Transport,
-    /// The memory of the readers that have one for all bodies.
+    /// The memory of the ways that have one buffer for all bodies.
     buffer: Vec<u8>,
-    pool: BufferPool,
-    history: LengthHistory,
+    reader: Reader,
 }
 
 enum Transport {
@@ -48,32 +47,23 @@ impl Deref for Content {
     }
 }
 
-/// Of the readers that have a limit: the lengths are those of the benchmark.
-const LIMIT: u64 = u64::MAX;
-
 impl Connection {
-    pub(crate) async fn open(errand: &Errand) -> Result<Self, Error> {
-        let Errand { case, endpoint } = errand;
+    pub(crate) async fn open(job: &Job) -> Result<Self, Error> {
+        let Job { case, endpoint } = job;
         let path = case.transport.path(case.length);
-        let transport = match case.reader {
-            Reader::Reqwest | Reader::ReqwestPresized => {
+        let transport = match case.way {
+            Way::Reqwest | Way::ReqwestPresized => {
                 Transport::Reqwest { client: reqwest(endpoint)?, url: endpoint.url(&path).parse()? }
             }
-            Reader::Read | Reader::ReadInto => {
+            Way::Read | Way::ReadInto => {
                 let stream = TcpStream::connect(endpoint.address).await?;
                 stream.set_nodelay(true)?;
                 Transport::Socket { stream, head: Vec::with_capacity(HEAD_MAX) }
             }
             _ => Transport::Hyper(Client::connect(endpoint).await?),
         };
-        Ok(Self {
-            reader: case.reader,
-            path,
-            transport,
-            buffer: Vec::new(),
-            pool: BufferPool::new(128 << 20),
-            history: LengthHistory::new(),
-        })
+        let (way, buffer, reader) = (case.way, Vec::new(), reader(case.way));
+        Ok(Self { way, path, transport, buffer, reader })
     }
 
     /// Requests one body and reads it.
@@ -81,44 +71,29 @@ impl Connection {
         Ok(match &mut self.transport {
             Transport::Hyper(client) => {
                 let response = client.get(&self.path).await?;
-                match self.reader {
-                    Reader::Collect => {
+                match self.way {
+                    Way::Collect => {
                         Content::Bytes(response.into_body().collect().await?.to_bytes())
                     }
-                    Reader::IntoBuf => {
+                    Way::AppendTo => {
                         let mut buffer = std::mem::take(&mut self.buffer);
                         buffer.clear();
-                        let presized = response.collect_presized(&Method::GET, LIMIT);
-                        presized.append_to(&mut buffer).await?;
+                        let collect = self.reader.response(&Method::GET, response);
+                        collect.append_to(&mut buffer).await?;
                         Content::Vec(buffer)
                     }
                     _ => {
-                        let presized = response.collect_presized(&Method::GET, LIMIT);
-                        Content::Bytes(match self.reader {
-                            Reader::Eager => presized.eager(64 << 20).bytes().await?,
-                            // 64 MiB is one reservation for these, too.
-                            Reader::Pool => {
-                                presized.eager(72 << 20).pool(&self.pool).bytes().await?
-                            }
-                            Reader::History => {
-                                presized.eager(72 << 20).history(&self.history).bytes().await?
-                            }
-                            Reader::PoolHistory => {
-                                let presized = presized.pool(&self.pool).history(&self.history);
-                                presized.eager(72 << 20).bytes().await?
-                            }
-                            _ => presized.bytes().await?,
-                        })
+                        Content::Bytes(self.reader.response(&Method::GET, response).bytes().await?)
                     }
                 }
             }
             Transport::Reqwest { client, url } => {
                 let response = client.get(url.clone()).send().await?;
-                Content::Bytes(match self.reader {
-                    Reader::Reqwest => response.bytes().await?,
+                Content::Bytes(match self.way {
+                    Way::Reqwest => response.bytes().await?,
                     _ => {
-                        let response = http::Response::from(response);
-                        response.collect_presized(&Method::GET, LIMIT).bytes().await?
+                        let response = Response::from(response);
+                        self.reader.response(&Method::GET, response).bytes().await?
                     }
                 })
             }
@@ -129,25 +104,40 @@ impl Connection {
         })
     }
 
-    /// Frees the content, or keeps its memory for the next.
+    /// Frees the content, or keeps its memory for the next body.
     pub(crate) fn release(&mut self, content: Content) {
         match content {
-            Content::Vec(buffer) if self.reader != Reader::Read => self.buffer = buffer,
+            Content::Vec(buffer) if self.way != Way::Read => self.buffer = buffer,
             _ => {}
         }
     }
 
-    /// Ends the connection and frees what it holds.
+    /// Closes the connection and frees its memory.
     pub(crate) async fn close(self) {
         match self.transport {
             Transport::Hyper(client) => client.close().await,
             Transport::Reqwest { client, .. } => {
                 drop(client);
-                // Its connection is a task that cannot be waited for.
+                // Its connection is a task that cannot be awaited.
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             Transport::Socket { .. } => {}
         }
+    }
+}
+
+fn reader(way: Way) -> Reader {
+    let (pool, history) = (BufferPool::new(128 << 20), LengthHistory::new());
+    // The server is trusted: the benchmark chooses the lengths.
+    let reader = Reader::new(u64::MAX);
+    // With 72 MiB a body of 64 MiB is one reservation.
+    let eager = reader.clone().eager(72 << 20);
+    match way {
+        Way::Eager => reader.eager(64 << 20),
+        Way::Pool => eager.pool(&pool),
+        Way::History => eager.history(&history),
+        Way::PoolHistory => eager.pool(&pool).history(&history),
+        _ => reader,
     }
 }
 
@@ -160,11 +150,11 @@ fn reqwest(endpoint: &Endpoint) -> Result<reqwest::Client, Error> {
     Ok(builder.build()?)
 }
 
-/// More than a head of these servers has.
+/// The capacity for a response head, which is larger than any head of these servers.
 const HEAD_MAX: usize = 4096;
 
-/// The floor: the head into memory of its own, then read(2) after read(2) to where the
-/// content is to be, and nothing else.
+/// The lower bound: reads the head into memory of its own, and the content with read(2) calls
+/// into its final place.
 async fn exchange(
     stream: &mut TcpStream,
     path: &str,
@@ -175,7 +165,7 @@ async fn exchange(
     head.clear();
     let end = loop {
         if stream.read_buf(&mut head.limit(HEAD_MAX)).await? == 0 {
-            return Err("the server hung up".into());
+            return Err("the server closed the connection".into());
         }
         if let Some(end) = head.windows(4).position(|window| window == b"\r\n\r\n") {
             break end + 4;
@@ -183,14 +173,14 @@ async fn exchange(
     };
     let fields = std::str::from_utf8(&head[..end])?;
     let length = fields.lines().find_map(|line| line.strip_prefix("content-length: "));
-    let length = length.ok_or("the server declared no length")?.parse()?;
+    let length = length.ok_or("the response has no content-length")?.parse()?;
     content.clear();
     content.reserve_exact(length);
     content.extend_from_slice(&head[end..]);
     while content.len() < length {
         let missing = length - content.len();
         if stream.read_buf(&mut (&mut content).limit(missing)).await? == 0 {
-            return Err("the server hung up".into());
+            return Err("the server closed the connection".into());
         }
     }
     Ok(content)

@@ -1,30 +1,35 @@
-//! The figures of one state of the allocator, and the bars.
+//! The tables, bars and records of a run.
 
 use std::time::Duration;
 
+use presized_benches::allocator::{KEPT, RETURNED};
+use presized_benches::record::{Rows, figure};
 use presized_support::bars::Bars;
 use presized_support::table::{self, Table, median};
 
-use crate::case::{KIB, MIB, Memory, Reader, SIX_MIB, Transport};
-use crate::{Allocator, GIVES_BACK, KEEPS, Outcome};
+use crate::case::{KIB, MIB, SIX_MIB, Transport, Way};
+use crate::memory::Memory;
+use crate::outcome::Outcomes;
 
-pub(crate) fn print(allocator: &Allocator, outcomes: &[Outcome]) {
-    println!("Allocator: {}\n", allocator.name);
+pub(crate) fn print(outcomes: &Outcomes) {
+    println!("Allocator: {}\n", outcomes.allocator.name);
     println!("{}", figures(outcomes));
     println!("{NOTES}\n");
-    println!("Bars, over HTTP/1.1, with Content-Length where it is not said to be chunked:\n");
-    println!("{}", bars(allocator, outcomes));
+    println!("CPU time ÷ collect().to_bytes(), without and with a warm pool:\n");
+    println!("{}", transports(outcomes));
+    println!("Bars, over HTTP/1.1, with Content-Length unless the line says chunked:\n");
+    println!("{}", bars(outcomes));
 }
 
 const NOTES: &str = "\
-CPU time of the client thread and page faults are medians over rounds in which all readers
-take turns. The ratio to the peer, which is collect().to_bytes() or the bytes() of reqwest,
-is the median of the ratios within a round. Large allocations (4 KiB and more) and bytes
-allocated are means, hyper's own included. Peak is the most memory alive since before the
-connection was opened, resident the growth of the process at its first body. Kept is what
-is alive after the connection is closed: the content, and what is idle in a pool.";
+CPU time of the client thread and page faults are medians over rounds in which all clients take
+turns. The peer is collect().to_bytes(), or bytes() of reqwest. The ratio to the peer is the
+median of the ratios within a round. Large allocations (4 KiB and more) and bytes allocated are
+means, those of hyper included. Peak is the most memory alive, above the memory before the
+connection. Resident is the growth of the process at its first body. Kept is alive after the
+connection is closed: the content, and idle buffers of a pool.";
 
-fn figures(outcomes: &[Outcome]) -> Table {
+fn figures(outcomes: &Outcomes) -> Table {
     let mut table = Table::new(
         3,
         ["", "", "", "CPU", "CPU", "page", "large", "allocated", "peak", "resident", "kept"],
@@ -43,135 +48,174 @@ fn figures(outcomes: &[Outcome]) -> Table {
         ],
     );
     let mut group = None;
-    for outcome in outcomes {
+    for outcome in &outcomes.all {
         let case = outcome.case;
         if group.replace((case.transport, case.length)) != Some((case.transport, case.length)) {
             table.rule();
         }
-        let Memory { large, allocated, peak, resident, kept } = outcome.memory;
-        let of_body = |bytes: f64| table::times(bytes / case.length as f64);
-        // Of small bodies it is the pages that the code itself is in.
-        let resident = if case.length < MIB { String::new() } else { of_body(resident) };
-        let peer = match case.reader {
-            Reader::ReqwestPresized => Reader::Reqwest,
-            _ => Reader::Collect,
-        };
+        let of_body = |figure| table::times(outcome.of_body(figure));
+        // For a small body, the pages of the program itself are most of it.
+        let is_small = case.length < MIB;
+        let resident = if is_small { String::new() } else { of_body(|memory| memory.resident) };
+        let ratio = outcomes.cpu_ratio(case.transport, case.length, case.way, case.way.peer());
         table.row([
             case.transport.name().to_owned(),
             table::bytes(case.length),
-            case.reader.name().to_owned(),
+            case.way.name().to_owned(),
             table::time(Duration::from_secs_f64(median(outcome.cpu.iter().copied()))),
-            table::times(cpu_ratio(outcomes, case.transport, case.length, case.reader, peer)),
+            table::times(ratio),
             format!("{:.0}", median(outcome.faults.iter().copied())),
-            format!("{large:.1}"),
-            of_body(allocated),
-            of_body(peak),
+            format!("{:.1}", outcome.memory.large),
+            of_body(|memory| memory.allocated),
+            of_body(|memory| memory.peak),
             resident,
-            of_body(kept),
+            of_body(|memory| memory.kept),
         ]);
     }
     table
 }
 
-/// The bars that concern one state, or either.
-fn bars(allocator: &Allocator, outcomes: &[Outcome]) -> Bars {
+/// Plaintext and TLS, declared and chunked, next to each other.
+fn transports(outcomes: &Outcomes) -> Table {
+    let mut table = Table::new(
+        1,
+        ["", "declared", "", "chunked", "", "TLS, decl.", "", "TLS, chunked", ""],
+        ["body", "", "pool", "", "pool", "", "pool", "", "pool"],
+    );
+    table.rule();
+    for length in [KIB, MIB, SIX_MIB, 64 * MIB] {
+        let ratio = |transport, way| {
+            let ratio = outcomes.cpu_ratio(transport, length, way, Way::Collect);
+            if ratio.is_nan() { String::new() } else { table::times(ratio) }
+        };
+        let [declared, chunked] = [Transport::Http1, Transport::Chunked];
+        let [tls, tls_chunked] = [Transport::Tls, Transport::TlsChunked];
+        table.row([
+            table::bytes(length),
+            ratio(declared, Way::Presized),
+            ratio(declared, Way::Pool),
+            ratio(chunked, Way::Presized),
+            ratio(chunked, Way::Pool),
+            ratio(tls, Way::Presized),
+            ratio(tls, Way::Pool),
+            ratio(tls_chunked, Way::Presized),
+            ratio(tls_chunked, Way::Pool),
+        ]);
+    }
+    table
+}
+
+/// Returns the figures of all states for a CSV file.
+pub(crate) fn rows(states: &[Outcomes]) -> Rows {
+    let mut rows = Rows::new([
+        "allocator",
+        "transport",
+        "body_bytes",
+        "read_with",
+        "cpu_us",
+        "cpu_ratio_to_peer",
+        "page_faults",
+        "large_allocations",
+        "allocated_bytes",
+        "peak_bytes",
+        "resident_bytes",
+        "kept_bytes",
+    ]);
+    for outcomes in states {
+        for outcome in &outcomes.all {
+            let case = outcome.case;
+            let ratio = outcomes.cpu_ratio(case.transport, case.length, case.way, case.way.peer());
+            let Memory { large, allocated, peak, resident, kept } = outcome.memory;
+            rows.push([
+                outcomes.allocator.name.to_owned(),
+                case.transport.name().to_owned(),
+                case.length.to_string(),
+                case.way.name().to_owned(),
+                figure(median(outcome.cpu.iter().copied()) * 1e6),
+                figure(ratio),
+                figure(median(outcome.faults.iter().copied())),
+                figure(large),
+                figure(allocated),
+                figure(peak),
+                figure(resident),
+                figure(kept),
+            ]);
+        }
+    }
+    rows
+}
+
+/// The bars of one state, or of each.
+fn bars(outcomes: &Outcomes) -> Bars {
     let mut bars = Bars::default();
-    let memory = |transport, length, reader, figure: fn(&Memory) -> f64| {
-        let outcome = find(outcomes, transport, length, reader);
-        outcome.map_or(f64::NAN, |outcome| figure(&outcome.memory) / length as f64)
-    };
-    let allocated = |memory: &Memory| memory.allocated;
-    let peak = |memory: &Memory| memory.peak;
-    let kept = |memory: &Memory| memory.kept;
     let (known, chunked) = (Transport::Http1, Transport::Chunked);
     let (six, large) = (SIX_MIB, 64 * MIB);
-    let value = memory(known, six, Reader::Presized, allocated);
-    bars.at_most("bytes allocated ÷ body, 6 MiB", value, 1.10);
-    let value = memory(known, large, Reader::Presized, allocated);
-    bars.at_most("bytes allocated ÷ body, 64 MiB", value, 1.10);
-    let value = memory(known, large, Reader::Eager, allocated);
-    bars.at_most("bytes allocated ÷ body, 64 MiB, eager(64 MiB)", value, 1.10);
-    let value = memory(known, six, Reader::Presized, peak);
-    bars.at_most("peak ÷ body, 6 MiB", value, 1.20);
-    let value = memory(known, large, Reader::Presized, peak);
-    bars.at_most("peak ÷ body, 64 MiB", value, 1.30);
-    let value = memory(known, large, Reader::Eager, peak);
-    bars.at_most("peak ÷ body, 64 MiB, eager(64 MiB)", value, 1.05);
+    let allocated: fn(&Memory) -> f64 = |memory| memory.allocated;
+    let peak: fn(&Memory) -> f64 = |memory| memory.peak;
+    let of_memory: [(&str, _, _, _, _); 6] = [
+        ("bytes allocated ÷ body, 6 MiB", six, Way::Presized, allocated, 1.10),
+        ("bytes allocated ÷ body, 64 MiB", large, Way::Presized, allocated, 1.10),
+        ("bytes allocated ÷ body, 64 MiB, eager(64 MiB)", large, Way::Eager, allocated, 1.10),
+        ("peak ÷ body, 6 MiB", six, Way::Presized, peak, 1.20),
+        ("peak ÷ body, 64 MiB", large, Way::Presized, peak, 1.30),
+        ("peak ÷ body, 64 MiB, eager(64 MiB)", large, Way::Eager, peak, 1.05),
+    ];
+    for (name, length, way, figure, bar) in of_memory {
+        bars.at_most(name, outcomes.memory(known, length, way, figure), bar);
+    }
     for length in [six, large] {
         let body = table::bytes(length);
-        let value = memory(chunked, length, Reader::Presized, peak);
+        let value = outcomes.memory(chunked, length, Way::Presized, peak);
         bars.at_most(format!("peak ÷ body, {body}, chunked"), value, 2.05);
-        let value = memory(chunked, length, Reader::Presized, kept);
+        let value = outcomes.memory(chunked, length, Way::Presized, |memory| memory.kept);
         bars.at_most(format!("kept ÷ body, {body}, chunked"), value, 1.25);
     }
     for length in [KIB, 64 * KIB, MIB, six, large] {
-        let ratio = cpu_ratio(outcomes, known, length, Reader::Presized, Reader::Collect);
-        let figure =
-            format!("CPU ÷ collect().to_bytes(), {}, {}", allocator.name, table::bytes(length));
-        match bar(allocator, length) {
-            Some(bar) => bars.at_most(figure, ratio, bar),
-            None => bars.beside(figure, ratio),
-        }
+        let ratio = outcomes.cpu_ratio(known, length, Way::Presized, Way::Collect);
+        let name = format!("CPU ÷ collect().to_bytes(), {}", table::bytes(length));
+        bound(&mut bars, name, ratio, cpu_bar(outcomes, length));
     }
+    let pool_bar = match outcomes.allocator {
+        KEPT => Some(0.80),
+        RETURNED => Some(0.25),
+        _ => None,
+    };
     for length in [six, large] {
         let body = table::bytes(length);
-        let value = memory(known, length, Reader::Pool, allocated);
+        let value = outcomes.memory(known, length, Way::Pool, allocated);
         bars.at_most(format!("bytes allocated ÷ body, {body}, warm pool"), value, 0.10);
-        let ratio = cpu_ratio(outcomes, known, length, Reader::Pool, Reader::Collect);
-        let bar = if allocator.name == KEEPS.name { 0.80 } else { 0.25 };
-        bars.at_most(format!("CPU ÷ collect().to_bytes(), {body}, warm pool"), ratio, bar);
-        let value = memory(chunked, length, Reader::History, peak);
+        let ratio = outcomes.cpu_ratio(known, length, Way::Pool, Way::Collect);
+        let name = format!("CPU ÷ collect().to_bytes(), {body}, warm pool");
+        bound(&mut bars, name, ratio, pool_bar);
+        let value = outcomes.memory(chunked, length, Way::History, peak);
         bars.at_most(format!("peak ÷ body, {body}, chunked, settled history"), value, 1.25);
     }
     for length in [MIB, six, large] {
-        let ratio = cpu_ratio(outcomes, known, length, Reader::Pool, Reader::ReadInto);
         let body = table::bytes(length);
+        let ratio = outcomes.cpu_ratio(known, length, Way::Pool, Way::ReadInto);
         bars.at_most(format!("CPU ÷ read(2) into one buffer, {body}, warm pool"), ratio, 1.30);
-        let faults = find(outcomes, known, length, Reader::Pool)
-            .map_or(f64::NAN, |outcome| median(outcome.faults.iter().copied()));
-        bars.beside(
-            format!("page faults, {body}, warm pool, hyper's read buffer among them"),
-            faults,
-        );
-    }
-    // What memory that is reused leaves of the distance to the floor.
-    for length in [MIB, SIX_MIB, large] {
-        let ratio = cpu_ratio(outcomes, known, length, Reader::IntoBuf, Reader::ReadInto);
-        let body = table::bytes(length);
-        bars.beside(format!("CPU ÷ read(2), {body}, both into one buffer for all"), ratio);
+        let faults = outcomes.faults(known, length, Way::Pool);
+        bars.beside(format!("page faults, {body}, warm pool, those of hyper included"), faults);
+        // The rest of the distance to the lower bound, if memory costs nothing.
+        let ratio = outcomes.cpu_ratio(known, length, Way::AppendTo, Way::ReadInto);
+        bars.beside(format!("CPU ÷ read(2), {body}, one buffer for all bodies"), ratio);
     }
     bars
 }
 
-fn bar(allocator: &Allocator, length: u64) -> Option<f64> {
-    match length {
-        ..MIB if allocator.name == KEEPS.name => Some(1.05),
-        MIB if allocator.name == KEEPS.name => Some(0.95),
-        _ if allocator.name == KEEPS.name => Some(0.80),
-        SIX_MIB if allocator.name == GIVES_BACK.name => Some(0.60),
-        _ => None,
+fn bound(bars: &mut Bars, name: String, value: f64, bar: Option<f64>) {
+    match bar {
+        Some(bar) => bars.at_most(name, value, bar),
+        None => bars.beside(name, value),
     }
 }
 
-/// The median over the rounds of what `reader` took beside `peer` in the same round.
-fn cpu_ratio(
-    outcomes: &[Outcome],
-    transport: Transport,
-    length: u64,
-    reader: Reader,
-    peer: Reader,
-) -> f64 {
-    let cpu = |reader| find(outcomes, transport, length, reader).map_or(&[][..], |one| &one.cpu);
-    median(cpu(reader).iter().zip(cpu(peer)).map(|(reader, peer)| reader / peer))
-}
-
-fn find(
-    outcomes: &[Outcome],
-    transport: Transport,
-    length: u64,
-    reader: Reader,
-) -> Option<&Outcome> {
-    outcomes.iter().find(|Outcome { case, .. }| {
-        case.transport == transport && case.length == length && case.reader == reader
-    })
+fn cpu_bar(outcomes: &Outcomes, length: u64) -> Option<f64> {
+    match (outcomes.allocator, length) {
+        (KEPT, ..MIB) => Some(1.05),
+        (KEPT, MIB) => Some(0.95),
+        (KEPT, _) => Some(0.80),
+        (RETURNED, SIX_MIB) => Some(0.60),
+        _ => None,
+    }
 }

@@ -1,18 +1,16 @@
-//! The two operations, and the ways to get a payload into their output.
+//! The two operations, and the ways in which a payload gets into their output.
 
 use std::sync::LazyLock;
 
 use bytes::Bytes;
+use generated_client::s3::{self, GetBucketPolicyInput};
+use generated_client::schemas::{self, GetCodeBindingSourceInput};
+use generated_client::{Config, Transport};
 use http::{Request, Response};
 use http_body_util::BodyExt;
-use presized::BufferPool;
-use presized::Reader;
+use presized::{BufferPool, Reader};
 use presized_support::drive::drive;
 use presized_support::frames::Frames;
-
-use crate::sdk::s3::{self, GetBucketPolicyInput};
-use crate::sdk::schemas::{self, GetCodeBindingSourceInput};
-use crate::sdk::{Config, Transport};
 
 pub(crate) const LENGTH: usize = 12 << 20;
 const ENDPOINT: &str = "http://localhost";
@@ -29,34 +27,34 @@ pub(crate) enum Operation {
 pub(crate) const OPERATIONS: [Operation; 2] =
     [Operation::GetBucketPolicy, Operation::GetCodeBindingSource];
 
-/// How the payload gets from the body into the output.
+/// A way from the body into the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// One `Vec` of the right size, and a copy of every frame: the floor.
-    Floor,
+    /// The lower bound: one `Vec` of the right size, and a copy of each frame.
+    Bound,
     Presized,
-    /// presized, with a pool that is warm. Text takes nothing from it.
+    /// presized with a warm pool. Text does not use the pool.
     Pooled,
     /// `collect()`, `to_bytes()`, and a copy into the output.
     Collect,
-    /// A `Vec` that grows by itself, and becomes the output.
+    /// A `Vec` that grows by doubling and becomes the output.
     Growing,
-    /// What the SDK for Go did before it reserved by Content-Length (aws/aws-sdk-go-v2#1565).
+    /// `io.ReadAll`, which the SDK for Go used before aws/aws-sdk-go-v2#1565.
     ReadAll,
 }
 
 pub(crate) const WAYS: [Way; 6] =
-    [Way::Floor, Way::Presized, Way::Pooled, Way::Collect, Way::Growing, Way::ReadAll];
+    [Way::Bound, Way::Presized, Way::Pooled, Way::Collect, Way::Growing, Way::ReadAll];
 
 impl Way {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Floor => "floor: one Vec",
+            Self::Bound => "lower bound: one Vec",
             Self::Presized => "presized",
             Self::Pooled => "presized, warm pool",
-            Self::Collect => "collect, to_bytes, copy",
+            Self::Collect => "collect().to_bytes(), copy",
             Self::Growing => "Vec that doubles",
-            Self::ReadAll => "as Go's io.ReadAll",
+            Self::ReadAll => "Go's io.ReadAll",
         }
     }
 
@@ -65,7 +63,7 @@ impl Way {
     }
 }
 
-/// What an operation gives.
+/// The output of an operation.
 pub(crate) enum Output {
     Text(String),
     Blob(Bytes),
@@ -77,11 +75,11 @@ impl Output {
             Self::Text(text) => operation == Operation::GetBucketPolicy && *text == *TEXT,
             Self::Blob(blob) => operation == Operation::GetCodeBindingSource && *blob == *BLOB,
         };
-        assert!(right, "wrong content from {operation:?}");
+        assert!(right, "{operation:?} has wrong content");
     }
 }
 
-/// One client of each service, and one with a pool.
+/// A client of each service, and one with a pool.
 pub(crate) struct Clients<T> {
     s3: s3::Client<T>,
     schemas: schemas::Client<T>,
@@ -90,19 +88,21 @@ pub(crate) struct Clients<T> {
 
 impl<T: Transport + Clone> Clients<T> {
     pub(crate) fn new(transport: T) -> Self {
-        let config = Config::new(transport, ENDPOINT, LENGTH as u64);
-        let pool = BufferPool::new(2 * LENGTH);
+        let limit = LENGTH as u64;
+        let config = Config::new(transport.clone(), ENDPOINT, limit);
+        let pool = BufferPool::new(2 * limit);
+        let pooled = Config::new(transport, ENDPOINT, Reader::new(limit).pool(&pool));
         Self {
             s3: s3::Client::new(config.clone()),
-            schemas: schemas::Client::new(config.clone()),
-            pooled: schemas::Client::new(config.reader(Reader::new().pool(&pool))),
+            schemas: schemas::Client::new(config),
+            pooled: schemas::Client::new(pooled),
         }
     }
 
     pub(crate) fn call(&self, operation: Operation, way: Way) -> Output {
         let read = match way {
             Way::Presized | Way::Pooled => return self.call_presized(operation, way),
-            Way::Floor => floor,
+            Way::Bound => bound,
             Way::Collect => collect,
             Way::Growing => growing,
             Way::ReadAll => read_all,
@@ -110,14 +110,14 @@ impl<T: Transport + Clone> Clients<T> {
         match operation {
             Operation::GetBucketPolicy => {
                 let request = s3::serialize_get_bucket_policy(ENDPOINT, &policy());
-                let content = read(answer(&request.expect("the input is right")));
-                // Go's strings have memory of their own, and so has one that is made of `Bytes`.
+                let content = read(respond(&request.expect("the input is valid")));
+                // A string of Go is a copy of its bytes.
                 let content = if way == Way::ReadAll { content.to_vec() } else { content };
                 Output::Text(String::from_utf8(content).expect("the content is text"))
             }
             Operation::GetCodeBindingSource => {
                 let request = schemas::serialize_get_code_binding_source(ENDPOINT, &source());
-                Output::Blob(read(answer(&request.expect("the input is right"))).into())
+                Output::Blob(read(respond(&request.expect("the input is valid"))).into())
             }
         }
     }
@@ -126,12 +126,19 @@ impl<T: Transport + Clone> Clients<T> {
         match operation {
             Operation::GetBucketPolicy => {
                 let output = drive(self.s3.get_bucket_policy(policy()));
-                Output::Text(output.expect("the answer is right").policy.expect("it has a payload"))
+                Output::Text(
+                    output
+                        .expect("the response is valid")
+                        .policy
+                        .expect("the output has a payload"),
+                )
             }
             Operation::GetCodeBindingSource => {
                 let client = if way == Way::Pooled { &self.pooled } else { &self.schemas };
                 let output = drive(client.get_code_binding_source(source()));
-                Output::Blob(output.expect("the answer is right").body.expect("it has a payload"))
+                Output::Blob(
+                    output.expect("the response is valid").body.expect("the output has a payload"),
+                )
             }
         }
     }
@@ -145,8 +152,8 @@ fn source() -> GetCodeBindingSourceInput {
     GetCodeBindingSourceInput::new("registry", "schema", "Java8")
 }
 
-/// What either service says, by hyper as far as a client can tell.
-pub(crate) fn answer(request: &Request<Bytes>) -> Response<Frames> {
+/// Returns the response of either service, with frames as from hyper.
+pub(crate) fn respond(request: &Request<Bytes>) -> Response<Frames> {
     let (media_type, content) = match request.uri().query() {
         Some("policy") => ("application/json", &*TEXT),
         _ => ("application/octet-stream", &*BLOB),
@@ -155,10 +162,10 @@ pub(crate) fn answer(request: &Request<Bytes>) -> Response<Frames> {
         .header("content-type", media_type)
         .header("content-length", content.len())
         .header("x-amzn-requestid", "b25f48e8-84fd-11e6-80d9-574e0c4664cb");
-    response.body(Frames::of(content.clone())).expect("the head is right")
+    response.body(Frames::of(content.clone())).expect("the head is valid")
 }
 
-fn floor(response: Response<Frames>) -> Vec<u8> {
+fn bound(response: Response<Frames>) -> Vec<u8> {
     let mut content = Vec::with_capacity(LENGTH);
     let mut body = response.into_body();
     while let Some(frame) = body.next_frame() {
@@ -169,7 +176,7 @@ fn floor(response: Response<Frames>) -> Vec<u8> {
 
 fn collect(response: Response<Frames>) -> Vec<u8> {
     let collected = drive(response.into_body().collect());
-    collected.expect("the body is right").to_bytes().to_vec()
+    collected.expect("the body is complete").to_bytes().to_vec()
 }
 
 fn growing(response: Response<Frames>) -> Vec<u8> {
@@ -181,9 +188,9 @@ fn growing(response: Response<Frames>) -> Vec<u8> {
     content
 }
 
-/// Reads as `io.ReadAll` of Go 1.18 to 1.25 does: from 512 bytes on, whenever the buffer is full,
-/// into a new one that is larger by a quarter and a little, in pages of 8 KiB. That of Go 1.17
-/// takes more in all, that of later ones less.
+/// Reads like `io.ReadAll` of Go 1.18 to 1.25. The buffer has 512 bytes at first. A full buffer is
+/// copied into one that is a quarter and a little larger, in pages of 8 KiB. Go 1.17 allocates more
+/// in all, and later versions allocate less.
 fn read_all(response: Response<Frames>) -> Vec<u8> {
     let mut content = Vec::with_capacity(512);
     let mut body = response.into_body();
@@ -203,7 +210,7 @@ fn read_all(response: Response<Frames>) -> Vec<u8> {
     content
 }
 
-/// `growslice` of the Go runtime, without its classes of blocks below 32 KiB.
+/// Returns the next capacity by `growslice` of the Go runtime, without its size classes below 32 KiB.
 fn larger(capacity: usize) -> usize {
     let capacity = capacity + (capacity + 3 * 256) / 4;
     if capacity <= 32 << 10 { capacity } else { capacity.next_multiple_of(8 << 10) }

@@ -1,13 +1,11 @@
 //! Whole calls of a generated client: the request, the head, the payload and the output.
 //!
-//! The operations are those with which the SDK of AWS for Go measures large payloads:
-//! GetBucketPolicy, whose output is text, and GetCodeBindingSource, whose output is a blob. The
-//! transport is in memory. Prints one table and the bars, then criterion's times. Bytes are checked
-//! wherever they are read.
+//! The AWS SDK for Go measures large payloads with the same two operations: GetBucketPolicy, whose
+//! output is text, and GetCodeBindingSource, whose output is a blob. The transport is in memory.
+//! Prints one table and the bars, then the times of criterion. The content of each output is
+//! checked. The process measures in the allocator state in which it is started.
 
 mod call;
-#[path = "../../examples/generated_client/sdk/mod.rs"]
-mod sdk;
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -16,24 +14,27 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput};
+use generated_client::Transport;
 use http::Request;
+use presized_benches::chart::{Chart, Color, Panel};
+use presized_benches::record::{self, Rows, figure};
+use presized_benches::{allocator, turns};
 use presized_support::bars::{Bars, is_trial};
 use presized_support::ledger::{Ledger, Spent};
 use presized_support::meter::thread_cpu;
 use presized_support::table::{self, Table, median};
 
-use crate::call::{BLOB, Clients, LENGTH, OPERATIONS, Operation, TEXT, WAYS, Way, answer};
-use crate::sdk::Transport;
+use crate::call::{BLOB, Clients, LENGTH, OPERATIONS, Operation, TEXT, WAYS, Way, respond};
 
 #[global_allocator]
 static LEDGER: Ledger = Ledger;
 
-/// All that is measured of one way to call one operation.
+/// The measurements of one way to call one operation.
 struct Cell {
     operation: Operation,
     way: Way,
     spent: Spent,
-    /// Seconds of each round, in the order of the rounds.
+    /// Seconds of CPU time, in each round.
     cpu: Vec<f64>,
 }
 
@@ -41,12 +42,15 @@ fn main() {
     LazyLock::force(&TEXT);
     LazyLock::force(&BLOB);
     let clients =
-        Clients::new(|request: Request<Bytes>| ready(Ok::<_, Infallible>(answer(&request))));
+        Clients::new(|request: Request<Bytes>| ready(Ok::<_, Infallible>(respond(&request))));
     let rounds = if is_trial() { 1 } else { 41 };
     let cells = measure(&clients, rounds);
     println!("{}", figures(&cells));
     println!("{NOTES}\n");
     println!("{}", bars(&cells));
+    let name = format!("payload-{}", allocator::current().name);
+    record::rows(&name, &rows(&cells)).expect("the record can be written");
+    record::chart(&name, &chart(&cells)).expect("the record can be written");
 
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_millis(300))
@@ -58,12 +62,12 @@ fn main() {
 }
 
 const NOTES: &str = "\
-One call each, from the input to the output, the output dropped. Times are CPU time, medians over
-rounds in which all ways take turns, and the ratio is the median of the ratios within a round.
-Bytes and allocations are counted, in a pass of their own. The frames are slices of one block,
-as no transport has them: to keep them, as collect does, costs nothing here.";
+One call each, from the input to the output, and the release of the output. Times are CPU time,
+medians over rounds in which all ways take turns. A ratio is the median of the ratios within a
+round. Bytes and allocations are counted in a separate pass. The frames are slices of one block,
+so that collect() keeps them at no cost; a transport would allocate them.";
 
-/// Time is taken in passes that do not count, by each of the ways in turn.
+/// Counts allocations in one pass, and measures times in others, in which the ways take turns.
 fn measure<T: Transport + Clone>(clients: &Clients<T>, rounds: usize) -> Vec<Cell> {
     let mut cells: Vec<Cell> = Vec::new();
     for operation in OPERATIONS {
@@ -76,9 +80,7 @@ fn measure<T: Transport + Clone>(clients: &Clients<T>, rounds: usize) -> Vec<Cel
         }
     }
     for round in 0..rounds {
-        for turn in 0..cells.len() {
-            // In another order every time: caches and heap are as the one before left them.
-            let index = (turn * (1 + round % (cells.len() - 1)) + round) % cells.len();
+        for index in turns::order(round, cells.len()) {
             let cell = &mut cells[index];
             cell.cpu.push(clock(clients, cell.operation, cell.way));
         }
@@ -86,7 +88,8 @@ fn measure<T: Transport + Clone>(clients: &Clients<T>, rounds: usize) -> Vec<Cel
     cells
 }
 
-/// Seconds of CPU time for one call, the release of its output included and the check not.
+/// Returns seconds of CPU time for one call. The release of its output is included and the check is
+/// not.
 fn clock<T: Transport + Clone>(clients: &Clients<T>, operation: Operation, way: Way) -> f64 {
     let start = thread_cpu();
     let output = clients.call(operation, way);
@@ -99,10 +102,10 @@ fn clock<T: Transport + Clone>(clients: &Clients<T>, operation: Operation, way: 
 
 fn cell(cells: &[Cell], operation: Operation, way: Way) -> &Cell {
     let found = cells.iter().find(|cell| (cell.operation, cell.way) == (operation, way));
-    found.expect("every way is measured that applies")
+    found.expect("each way that applies is measured")
 }
 
-/// The median of the ratios of CPU time within a round.
+/// Returns the median of the ratios of CPU time within a round.
 fn cpu_ratio(cell: &Cell, peer: &Cell) -> f64 {
     median(cell.cpu.iter().zip(&peer.cpu).map(|(cpu, peer)| cpu / peer))
 }
@@ -119,7 +122,7 @@ fn figures(cells: &[Cell]) -> Table {
             "allocs/op",
             "÷ payload",
             "÷ collect",
-            "÷ floor",
+            "÷ bound",
         ],
     );
     for (index, row) in cells.iter().enumerate() {
@@ -135,10 +138,68 @@ fn figures(cells: &[Cell]) -> Table {
             row.spent.allocations.to_string(),
             table::times(row.spent.bytes as f64 / LENGTH as f64),
             beside(Way::Collect),
-            beside(Way::Floor),
+            beside(Way::Bound),
         ]);
     }
     table
+}
+
+/// Returns the figures for a CSV file.
+fn rows(cells: &[Cell]) -> Rows {
+    let columns = ["operation", "read_with", "cpu_us", "allocated_bytes", "allocations"];
+    let mut rows = Rows::new(columns);
+    for cell in cells {
+        rows.push([
+            format!("{:?}", cell.operation),
+            cell.way.name().to_owned(),
+            figure(median(cell.cpu.iter().copied()) * 1e6),
+            cell.spent.bytes.to_string(),
+            cell.spent.allocations.to_string(),
+        ]);
+    }
+    rows
+}
+
+fn chart(cells: &[Cell]) -> Chart {
+    let of = |operation, way| cells.iter().find(|one| (one.operation, one.way) == (operation, way));
+    let operation = Operation::GetCodeBindingSource;
+    let presized = cell(cells, operation, Way::Presized);
+    let title = format!(
+        "Generated client: a payload of 12 MiB takes {} the CPU time of collect().to_bytes() \
+         and a copy",
+        table::times(cpu_ratio(presized, cell(cells, operation, Way::Collect))),
+    );
+    let note = format!(
+        "One call in memory, medians; allocator state: {}. Text is validated as UTF-8.",
+        allocator::current().name
+    );
+    let values = |figure: &dyn Fn(&Cell) -> f64| {
+        let of_operation = |operation| {
+            let figure = |way| of(operation, way).map_or(f64::NAN, figure);
+            WAYS.map(figure).into()
+        };
+        OPERATIONS.map(of_operation)
+    };
+    let bytes = values(&|cell| cell.spent.bytes as f64 / LENGTH as f64);
+    let time = values(&|cell| median(cell.cpu.iter().copied()) * 1e3);
+    let chart = WAYS.iter().fold(Chart::new(title, note), |chart, &way| {
+        let color = match way {
+            Way::Bound => Color::LightGrey,
+            Way::Presized => Color::Blue,
+            Way::Pooled => Color::Green,
+            Way::Collect => Color::Grey,
+            Way::Growing => Color::Purple,
+            Way::ReadAll => Color::Orange,
+        };
+        chart.series(way.name(), color)
+    });
+    chart
+        .groups(["text".to_owned(), "blob".to_owned()])
+        .panel(Panel::new("bytes allocated", "÷ payload", bytes).reference(1.0))
+        .panel(
+            Panel::new("CPU time", "ms for each call", time)
+                .labelled(|value| format!("{value:.2} ms")),
+        )
 }
 
 fn bars(cells: &[Cell]) -> Bars {
@@ -155,7 +216,7 @@ fn bars(cells: &[Cell]) -> Bars {
         for way in [Way::Growing, Way::Collect] {
             bars.beside(format!("{operation:?}: bytes ÷ {}", way.name()), ours / bytes(way));
         }
-        for way in [Way::ReadAll, Way::Growing, Way::Collect, Way::Floor] {
+        for way in [Way::ReadAll, Way::Growing, Way::Collect, Way::Bound] {
             let ratio = cpu_ratio(presized, cell(cells, operation, way));
             bars.beside(format!("{operation:?}: CPU ÷ {}", way.name()), ratio);
         }
@@ -167,7 +228,7 @@ fn times<T: Transport + Clone>(criterion: &mut Criterion, clients: &Clients<T>) 
     let mut group = criterion.benchmark_group("payload");
     group.throughput(Throughput::Bytes(LENGTH as u64));
     for operation in OPERATIONS {
-        let ways = [Way::Floor, Way::Presized, Way::Pooled, Way::Collect, Way::ReadAll];
+        let ways = [Way::Bound, Way::Presized, Way::Pooled, Way::Collect, Way::ReadAll];
         for way in ways.into_iter().filter(|way| way.applies_to(operation)) {
             let id = BenchmarkId::new(format!("{operation:?}"), way.name());
             clients.call(operation, way).check(operation);

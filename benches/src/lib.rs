@@ -1,0 +1,7 @@
+//! The parts that the benchmarks share: allocator states, client processes, records and charts.
+
+pub mod allocator;
+pub mod chart;
+pub mod child;
+pub mod record;
+pub mod turns;
