@@ -165,12 +165,11 @@ fn chart(cells: &[Cell]) -> Chart {
     let operation = Operation::GetCodeBindingSource;
     let presized = cell(cells, operation, Way::Presized);
     let title = format!(
-        "Generated client: a payload of 12 MiB takes {} the CPU time of collect().to_bytes() \
-         and a copy",
+        "Generated client: presized takes {} the CPU time of collect().to_bytes() and a copy",
         table::times(cpu_ratio(presized, cell(cells, operation, Way::Collect))),
     );
     let note = format!(
-        "One call in memory, medians; allocator state: {}. Text is validated as UTF-8.",
+        "A payload of 12 MiB from memory, medians; allocator state: {}. Text is validated as UTF-8.",
         allocator::current().name
     );
     let values = |figure: &dyn Fn(&Cell) -> f64| {

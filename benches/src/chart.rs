@@ -79,17 +79,19 @@ impl Chart {
         svg.text(MARGIN, 26.0, 18.0, Anchor::Start, &self.title);
         svg.faint_text(MARGIN, 46.0, 12.0, Anchor::Start, &self.note);
         self.legend(&mut svg);
+        let longest = self.groups.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        let left = MARGIN + 7.0 * longest as f64 + 10.0;
+        let width = (WIDTH - MARGIN - left) / self.panels.len().max(1) as f64;
         for (index, name) in self.groups.iter().enumerate() {
             let mut of_group = rows.iter().filter(|row| row.group == index).map(|row| row.y);
             if let Some(first) = of_group.next() {
                 let last = of_group.next_back().unwrap_or(first);
                 let middle = (first + last + BAR) / 2.0 + 4.0;
-                svg.text(MARGIN + LABELS - 10.0, middle, 12.0, Anchor::End, name);
+                svg.text(left - 10.0, middle, 12.0, Anchor::End, name);
             }
         }
-        let width = (WIDTH - 2.0 * MARGIN - LABELS) / self.panels.len().max(1) as f64;
         for (index, panel) in self.panels.iter().enumerate() {
-            let left = MARGIN + LABELS + index as f64 * width;
+            let left = left + index as f64 * width;
             let scale = panel.draw_axis(&mut svg, left, width, bottom);
             for row in &rows {
                 if let Some(value) = panel.value(row.group, row.series) {
@@ -139,8 +141,6 @@ struct Row {
 
 const WIDTH: f64 = 1060.0;
 const MARGIN: f64 = 16.0;
-/// The width of the group names.
-const LABELS: f64 = 96.0;
 /// Where the first bar begins, below title, note, legend and panel titles.
 const TOP: f64 = 112.0;
 /// The height of a bar with its distance to the next.

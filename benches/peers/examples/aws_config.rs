@@ -1,5 +1,4 @@
-//! Calls a function of AWS Lambda with the credentials and the region that the default chain of
-//! `aws-config` finds.
+//! Calls a function of AWS Lambda with the credentials and the region of `aws-config`.
 //!
 //! `cargo run --example aws_config -- NAME [PAYLOAD]`
 

@@ -1,4 +1,4 @@
-//! Calls a function of AWS Lambda by the SDK, and takes no answer that is above a limit.
+//! Calls a function of AWS Lambda by the SDK, and refuses responses above a limit.
 //!
 //! `cargo run --example aws_sdk -- NAME LIMIT [PAYLOAD]`
 
@@ -7,8 +7,8 @@ use std::error::Error;
 use aws_config::BehaviorVersion;
 use aws_sdk_lambda::primitives::Blob;
 use aws_sdk_lambda::{Client, config};
-use presized::BufferPool;
-use presized_aws_sdk::{self, Interceptor};
+use presized::{BufferPool, Reader};
+use presized_aws_sdk::Interceptor;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -31,7 +31,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
             Ok(())
         }
         Err(error) => {
-            let refused = error.source().and_then(|cause| cause.downcast_ref::<aws_sdk::Error>());
+            let refused =
+                error.source().and_then(|cause| cause.downcast_ref::<presized_aws_sdk::Error>());
             match refused {
                 Some(refused) if refused.is_too_large() => Err(refused.to_string().into()),
                 _ => Err(error.into()),

@@ -1,4 +1,4 @@
-//! The accounts of client and server, beside each other.
+//! The records of client and server, compared.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -7,29 +7,29 @@ use presized_support::bars::{Bars, is_trial};
 use presized_support::client::Error;
 use presized_support::table;
 
-use crate::Errand;
-use crate::answer::Fate;
+use crate::Job;
+use crate::response::Fate;
 use crate::server::Record;
 use crate::tally::letter;
 
-/// What has become of the calls, in numbers of them.
+/// The number of calls with each end.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     right: u32,
-    /// With an error, of which the client says that the function may have run.
+    /// Failed, and the client says that the function may have run.
     may_have_run: u32,
-    /// With an error, of which it says that it has not.
+    /// Failed, and the client says that the function has not run.
     has_not_run: u32,
     wrong: u32,
     lost: u32,
-    /// By the record of the server.
+    /// Runs in the record of the server.
     runs: u32,
     run_twice: u32,
-    /// Right, or said to have possibly run, and the server knows nothing of them.
+    /// Succeeded or may have run, by the client, and not in the record of the server.
     not_run: u32,
-    /// Said not to have run, and they have.
+    /// Not run, by the client, and in the record of the server.
     run_unknown: u32,
-    /// Right, though the answer was a broken one; or failed, though it was whole.
+    /// Succeeded with a broken response, or failed with a whole one.
     mistaken: u32,
     connections: u32,
     memory: [f64; 4],
@@ -62,37 +62,37 @@ impl Outcome {
         outcome
     }
 
-    /// The counts that must all be zero, by what they count.
+    /// Returns the counts that must be zero, with their names.
     fn faults(&self) -> [(&'static str, u32); 6] {
         [
             ("calls without an end", self.lost),
-            ("calls with wrong bytes", self.wrong),
-            ("whole answers not received, or broken ones taken for whole", self.mistaken),
+            ("calls with wrong content", self.wrong),
+            ("whole responses not received, or broken ones accepted", self.mistaken),
             ("calls that ran twice", self.run_twice),
-            ("calls that did not run, and the client believes that they may have", self.not_run),
-            ("calls that ran, and the client says that they have not", self.run_unknown),
+            ("calls that did not run, but may have run by the client", self.not_run),
+            ("calls that ran, but have not run by the client", self.run_unknown),
         ]
     }
 
-    /// Whether all calls are accounted for.
+    /// Fails unless all calls are accounted for.
     pub(crate) fn verify(&self) -> Result<(), Error> {
         if self.faults().iter().all(|&(_, count)| count == 0) {
             Ok(())
         } else {
-            Err(format!("the accounts differ: {self:?}").into())
+            Err(format!("the records of client and server differ: {self:?}").into())
         }
     }
 }
 
-pub(crate) fn print(errand: Errand, outcome: &Outcome, errors: &str, time: Duration) {
-    let Errand { warm_up, calls, in_flight, .. } = errand;
+pub(crate) fn print(job: Job, outcome: &Outcome, errors: &str, time: Duration) {
+    let Job { warm_up, calls, in_flight, .. } = job;
     let Outcome { right, may_have_run, has_not_run, runs, connections, .. } = outcome;
     println!("{warm_up} calls to warm up and {calls} more, {in_flight} at a time,");
     println!("over {connections} connections, in {time:.1?}\n");
-    println!("answered with the right bytes: {right}");
+    println!("succeeded with the right content: {right}");
     println!("failed with a typed error: {} ({errors})", may_have_run + has_not_run);
-    println!("believed by the client to have run: {}", right + may_have_run);
-    println!("run by the server: {runs}");
+    println!("run or may have run, by the client: {}", right + may_have_run);
+    println!("run, by the server: {runs}");
     let [live_first, live_last, resident_first, resident_last] = outcome.memory;
     let bytes = |bytes: f64| table::bytes(bytes as u64);
     let (first, last) = (bytes(live_first), bytes(live_last));
@@ -107,13 +107,13 @@ fn bars(outcome: &Outcome) -> Bars {
     for (what, count) in outcome.faults() {
         bars.exactly(what, count.into(), 0.0);
     }
-    // Too few calls to say anything of memory.
+    // A trial run has too few calls to measure memory.
     if is_trial() {
         return bars;
     }
-    // What is alive swings by half with hyper's read buffers, and up as well as down.
+    // Memory alive varies by half, with the read buffers of hyper. Resident memory is steady.
     let [_, _, first, last] = outcome.memory;
     let apart = (last / first - 1.0).abs() * 100.0;
-    bars.at_most("memory resident, first tenth and last, % apart", apart, 5.0);
+    bars.at_most("memory resident, difference of first and last tenth, %", apart, 5.0);
     bars
 }

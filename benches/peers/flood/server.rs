@@ -1,4 +1,4 @@
-//! The Invoke API by hand, since no server of HTTP breaks its answers. It keeps a record.
+//! An Invoke API that breaks responses on purpose, and records each call.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,20 +14,21 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
 
-use crate::answer::Fate;
+use crate::response::Fate;
 
-/// The function that is called with the number of the call.
+/// The name of the function. Its payload is the number of the call.
 pub(crate) const FUNCTION: &str = "flood";
 
-/// What the server has seen.
+/// The calls that the server has seen.
 #[derive(Debug)]
 pub(crate) struct Record {
-    /// How often each call has run.
+    /// The number of runs of each call.
     pub(crate) runs: Vec<AtomicU32>,
+    /// The number of connections.
     pub(crate) connections: AtomicU32,
 }
 
-/// Serves, on a thread of its own, until the process ends.
+/// Starts the server on a thread of its own. It runs until the process ends.
 pub(crate) fn start(calls: u32) -> Result<(SocketAddr, Arc<Record>), Error> {
     pattern::prepare();
     let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -53,7 +54,7 @@ async fn accept(listener: std::net::TcpListener, record: &Arc<Record>) -> io::Re
         let record = Arc::clone(record);
         tokio::spawn(async move {
             if let Err(error) = serve(stream, &record).await {
-                // The client counts what it made of that.
+                // The client counts the failed call.
                 eprintln!("a connection of the server ended: {error}");
             }
         });
@@ -63,9 +64,9 @@ async fn accept(listener: std::net::TcpListener, record: &Arc<Record>) -> io::Re
 async fn serve(mut stream: TcpStream, record: &Record) -> Result<(), Error> {
     let mut received = Vec::new();
     while let Some(call) = read_call(&mut stream, &mut received).await? {
-        record.runs.get(call as usize).ok_or("no such call")?.fetch_add(1, Relaxed);
+        record.runs.get(call as usize).ok_or("the call number is too large")?.fetch_add(1, Relaxed);
         let fate = Fate::of(call);
-        stream.write_all(&fate.answer(call)).await?;
+        stream.write_all(&fate.bytes(call)).await?;
         match fate {
             Fate::Whole => {}
             Fate::Reset(_) => {
@@ -78,7 +79,7 @@ async fn serve(mut stream: TcpStream, record: &Record) -> Result<(), Error> {
     Ok(())
 }
 
-/// The payload of the next request, which is the number of a call.
+/// Reads the next request and returns its payload, the number of a call.
 async fn read_call(stream: &mut TcpStream, received: &mut Vec<u8>) -> Result<Option<u32>, Error> {
     loop {
         if let Some((call, length)) = parse(received)? {
@@ -86,12 +87,16 @@ async fn read_call(stream: &mut TcpStream, received: &mut Vec<u8>) -> Result<Opt
             return Ok(Some(call));
         }
         if stream.read_buf(received).await? == 0 {
-            return if received.is_empty() { Ok(None) } else { Err("half a request".into()) };
+            return if received.is_empty() {
+                Ok(None)
+            } else {
+                Err("the request is incomplete".into())
+            };
         }
     }
 }
 
-/// The number in a request and the length of the request, if all of it is there.
+/// Returns the call number in a request and the length of the request, if it is complete.
 fn parse(received: &[u8]) -> Result<Option<(u32, usize)>, Error> {
     let Some(end) = received.windows(4).position(|window| window == b"\r\n\r\n") else {
         return Ok(None);
@@ -101,7 +106,7 @@ fn parse(received: &[u8]) -> Result<Option<(u32, usize)>, Error> {
     let mut request = lines.next().unwrap_or_default().split(' ');
     let function = (request.next() == Some("POST")).then(|| request.next()).flatten();
     if function.and_then(api::function_at) != Some(FUNCTION) {
-        return Err(format!("not a call: {head}").into());
+        return Err(format!("the request is not a call: {head}").into());
     }
     let (mut length, mut signed) = (0, false);
     for (name, value) in lines.filter_map(|line| line.split_once(": ")) {
@@ -112,7 +117,7 @@ fn parse(received: &[u8]) -> Result<Option<(u32, usize)>, Error> {
         }
     }
     if !signed {
-        return Err("a call that is not signed".into());
+        return Err("the call is not signed".into());
     }
     let payload = &received[end + 4..];
     let Some(payload) = payload.get(..length) else { return Ok(None) };

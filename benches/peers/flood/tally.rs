@@ -1,24 +1,24 @@
-//! The account that the client keeps of its calls, in memory that does not grow with them.
+//! The client's record of its calls, in memory that does not grow.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use presized_lambda_invoke::{self, ErrorKind};
+use presized_lambda_invoke::ErrorKind;
 use presized_support::ledger::Ledger;
 use presized_support::meter::Resident;
 use presized_support::table::median;
 
-use crate::Errand;
+use crate::Job;
 
-/// How a call has ended.
+/// The end of a call.
 pub(crate) enum End {
     Right,
     Wrong,
-    Failed(invoke::Error),
+    Failed(presized_lambda_invoke::Error),
 }
 
-/// What stands for a call in the account.
+/// The letters that say how a call ended.
 pub(crate) mod letter {
     pub(crate) const LOST: u8 = b'-';
     pub(crate) const RIGHT: u8 = b'r';
@@ -35,11 +35,11 @@ pub(crate) struct Tally {
     letters: Vec<AtomicU8>,
     errors: Mutex<BTreeMap<&'static str, u32>>,
     samples: Mutex<Vec<Sample>>,
-    /// Samples that are left out.
+    /// The number of samples before memory is measured.
     warm_up: usize,
 }
 
-/// Memory at one time.
+/// The memory at one time.
 #[derive(Clone, Copy)]
 struct Sample {
     live: u64,
@@ -47,19 +47,19 @@ struct Sample {
 }
 
 impl Tally {
-    pub(crate) fn of(errand: Errand) -> Self {
-        let calls = errand.warm_up + errand.calls;
+    pub(crate) fn of(job: Job) -> Self {
+        let calls = job.warm_up + job.calls;
         Self {
             next: AtomicU32::new(0),
             ended: AtomicU32::new(0),
             letters: (0..calls).map(|_| AtomicU8::new(letter::LOST)).collect(),
             errors: Mutex::default(),
             samples: Mutex::new(Vec::with_capacity((calls / SAMPLED) as usize)),
-            warm_up: (errand.warm_up / SAMPLED) as usize,
+            warm_up: (job.warm_up / SAMPLED) as usize,
         }
     }
 
-    /// The number of the next call, if there is one to be made.
+    /// Returns the number of the next call, or `None` after the last.
     pub(crate) fn next_call(&self) -> Option<u32> {
         let call = self.next.fetch_add(1, Relaxed);
         ((call as usize) < self.letters.len()).then_some(call)
@@ -82,7 +82,7 @@ impl Tally {
         }
     }
 
-    /// The letters of all calls, in their order.
+    /// Returns the letters of all calls, in order.
     pub(crate) fn ends(&self) -> String {
         self.letters.iter().map(|letter| char::from(letter.load(Relaxed))).collect()
     }
@@ -93,11 +93,11 @@ impl Tally {
         errors.join(", ")
     }
 
-    /// The fewest bytes alive in the first tenth of the samples and in the last, and the medians
-    /// of the bytes resident.
+    /// Returns the fewest bytes alive in the first and in the last tenth of the samples, and the
+    /// medians of the bytes resident.
     ///
-    /// How many are alive depends on how many of the calls in flight are between request and
-    /// answer, which swings from tenth to tenth; what leaks is alive at the least of it.
+    /// The bytes alive vary with the number of calls that wait for a response. A leak shows in the
+    /// smallest figure.
     pub(crate) fn memory(&self) -> [f64; 4] {
         let samples = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
         let samples = &samples[self.warm_up..];
@@ -114,7 +114,7 @@ impl Tally {
 
 fn name(kind: &ErrorKind) -> &'static str {
     match kind {
-        ErrorKind::Broken(_) => "broken answers",
+        ErrorKind::Broken(_) => "broken responses",
         ErrorKind::Connect(_) => "connections refused",
         ErrorKind::Timeout { .. } => "timeouts",
         ErrorKind::Service(_) => "errors of the service",
@@ -122,5 +122,5 @@ fn name(kind: &ErrorKind) -> &'static str {
     }
 }
 
-/// Memory is looked at when so many calls have ended.
+/// The number of calls between two samples of the memory.
 const SAMPLED: u32 = 50;

@@ -1,4 +1,4 @@
-//! What is compared: one runtime, and invocations of one kind.
+//! One case: a runtime, and invocations of one kind.
 
 use std::fmt;
 
@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const KIB: usize = 1 << 10;
 pub(crate) const MIB: usize = 1 << 20;
-/// What Lambda takes and gives at most, but for a hundred bytes.
+/// The largest event and response of Lambda, less about a hundred bytes.
 pub(crate) const SIX_MIB: usize = 6 * MIB;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Party {
-    /// lambda_runtime, which has JSON and nothing else.
+    /// lambda_runtime, which supports JSON only.
     Peer,
-    /// presized, with bytes for the event and for the answer.
+    /// presized with bytes as event and response.
     Raw,
-    /// presized, with the same types as lambda_runtime.
+    /// presized with the types of lambda_runtime.
     Json,
 }
 
@@ -42,36 +42,36 @@ impl Party {
     }
 }
 
-/// What an invocation consists of, with its bytes on the wire.
+/// The kind of an invocation, with its bytes on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Work {
-    /// A short event, and an answer which is there before the event has come.
-    Answer(usize),
-    /// An event, and a short answer about it.
+    /// A short event, and a response that exists before the event arrives.
+    Respond(usize),
+    /// An event, and a short response about it.
     Event(usize),
-    /// An event that is answered with itself.
+    /// An event that is the response as well.
     Echo(usize),
 }
 
 impl Work {
     pub(crate) fn bytes(self) -> usize {
         match self {
-            Self::Answer(bytes) | Self::Event(bytes) | Self::Echo(bytes) => bytes,
+            Self::Respond(bytes) | Self::Event(bytes) | Self::Echo(bytes) => bytes,
         }
     }
 
-    /// The event, as a caller sends it.
+    /// Returns the event that a caller sends.
     pub(crate) fn event(self) -> Bytes {
         match self {
-            Self::Answer(_) => Document::of(NOTHING).to_json(),
+            Self::Respond(_) => Document::of(EMPTY).to_json(),
             Self::Event(bytes) | Self::Echo(bytes) => Document::of(bytes).to_json(),
         }
     }
 
-    /// The answer, as a caller must get it.
-    pub(crate) fn answer(self) -> Bytes {
+    /// Returns the response that a caller must receive.
+    pub(crate) fn response(self) -> Bytes {
         match self {
-            Self::Answer(bytes) | Self::Echo(bytes) => Document::of(bytes).to_json(),
+            Self::Respond(bytes) | Self::Echo(bytes) => Document::of(bytes).to_json(),
             Self::Event(bytes) => Document::about(Document::of(bytes).content.as_bytes()).to_json(),
         }
     }
@@ -80,7 +80,7 @@ impl Work {
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self {
-            Self::Answer(_) => "answer",
+            Self::Respond(_) => "response",
             Self::Event(_) => "event",
             Self::Echo(_) => "echo",
         };
@@ -91,9 +91,9 @@ impl fmt::Display for Work {
 /// The threads of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Threads {
-    /// What `#[tokio::main]` makes.
+    /// The runtime of `#[tokio::main]`.
     Many,
-    /// What `#[tokio::main(flavor = "current_thread")]` makes.
+    /// The runtime of `#[tokio::main(flavor = "current_thread")]`.
     One,
 }
 
@@ -103,28 +103,28 @@ pub(crate) struct Case {
     pub(crate) cell: Cell,
 }
 
-/// What all parties do in turn.
+/// The work that all parties do in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cell {
     pub(crate) work: Work,
-    /// Invocations at the same time. One is one after the other, with the classic Runtime API.
+    /// The number of concurrent invocations. With one, the function uses the classic Runtime API.
     pub(crate) workers: usize,
     pub(crate) threads: Threads,
 }
 
 impl Cell {
-    /// Such as `answer 6 MiB, 32`.
+    /// Returns a name such as `response 6 MiB, 32`.
     pub(crate) fn name(self) -> String {
         format!("{}, {}", self.work, self.workers())
     }
 
-    /// How many, with a star where there is one thread for them and whoever waits.
+    /// Returns the number of workers, with a star for a current-thread runtime.
     pub(crate) fn workers(self) -> String {
         let star = if self.threads == Threads::One { "*" } else { "" };
         format!("{}{star}", self.workers)
     }
 
-    /// Calls for one reading of the clock.
+    /// The number of calls for one reading of the clock.
     pub(crate) fn batch(self) -> usize {
         let calls = (16 * SIX_MIB / self.work.bytes()).min(1500);
         calls.max(2 * self.workers).next_multiple_of(self.workers)
@@ -135,21 +135,21 @@ impl Cell {
     }
 }
 
-/// An event or an answer.
+/// An event or a response.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Document {
     content: String,
 }
 
 impl Document {
-    /// One of so many bytes in JSON, whose content needs no escape.
+    /// Creates a document of this many bytes in JSON. Its content needs no escape.
     pub(crate) fn of(bytes: usize) -> Self {
-        // A prime, so that no two pages are the same.
+        // 9973 is prime, so that no two pages are the same.
         let letter = |position: usize| char::from(b'a' + (position % 9973 % 26) as u8);
         Self { content: (0..bytes - AROUND).map(letter).collect() }
     }
 
-    /// A short one about the content of another, which can be told without a look at all of it.
+    /// Creates a short document about the content of another. It reads one byte of each page.
     pub(crate) fn about(content: &[u8]) -> Self {
         let sum: u64 = content.iter().step_by(4096).map(|&byte| u64::from(byte)).sum();
         Self { content: format!("{} {sum}", content.len()) }
@@ -159,7 +159,7 @@ impl Document {
         self.content.as_bytes()
     }
 
-    /// The content of one in JSON, without a parser.
+    /// Returns the content of a document in JSON, without a parser.
     pub(crate) fn content_of(json: &[u8]) -> &[u8] {
         json.get(PREFIX.len()..json.len().saturating_sub(SUFFIX.len())).unwrap_or_default()
     }
@@ -171,7 +171,8 @@ impl Document {
 
 const PREFIX: &str = r#"{"content":""#;
 const SUFFIX: &str = r#""}"#;
+/// The bytes of a document around its content.
 const AROUND: usize = PREFIX.len() + SUFFIX.len();
 
-/// Bytes of a document with nothing in it.
-const NOTHING: usize = AROUND;
+/// The length of a document without content.
+const EMPTY: usize = AROUND;

@@ -1,11 +1,11 @@
 //! Functions over loopback: lambda_runtime and presized, each with its defaults.
 //!
-//! This process has the emulator, and those who call. Every case is served by a process of
-//! its own, and the processes of one cell take turns.
+//! This process runs the emulator and the callers. Each case is served by a function process of its
+//! own, and the processes of one cell take turns.
 //!
-//! `cargo bench --bench runtime`; with `-- --strace` the system calls of the steady state are
-//! counted too, and with `-- TEXT` only the cells with this in their name are looked at, such as
-//! `answer 1 KiB, 8`.
+//! `cargo bench --bench runtime` measures all cells. With `-- --strace` it also counts the system
+//! calls of the steady state. With `-- TEXT` it measures only the cells whose name contains the
+//! text, such as `response 1 KiB, 8`.
 
 mod case;
 mod function;
@@ -16,24 +16,24 @@ mod steady;
 use std::time::Duration;
 
 use presized::BufferPool;
+use presized_benches::{child, record};
 use presized_lambda_emulator::{Emulator, Function};
-use presized_peers::child;
 use presized_support::bars::is_trial;
 use presized_support::client::Error;
 use presized_support::ledger::Ledger;
 use presized_support::meter::{Side, pin};
 
 use crate::case::{Case, Cell, KIB, MIB, Party, SIX_MIB, Threads, Work};
-use crate::function::Errand;
+use crate::function::Job;
 use crate::process::{Allocated, Batch, Process};
 
-/// Counts in the processes of functions that are there to count.
+/// Counts in the function processes whose job is to count.
 #[global_allocator]
 static LEDGER: Ledger = Ledger;
 
 fn main() -> Result<(), Error> {
-    if let Some(errand) = child::errand() {
-        return function::serve(serde_json::from_str(&errand)?);
+    if let Some(job) = child::job() {
+        return function::serve(serde_json::from_str(&job)?);
     }
     pin(Side::Server);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -53,26 +53,29 @@ fn main() -> Result<(), Error> {
         }
         report::print_figures(&outcomes);
         report::print_bars(&outcomes);
+        record::rows("runtime", &report::rows(&outcomes))?;
+        record::chart("runtime", &report::chart(&outcomes))?;
         steady::run(&pool).await
     })
 }
 
-/// What was measured of one case.
+/// The measurements of one case.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) case: Case,
-    /// In every round.
+    /// The calls of each round.
     pub(crate) batches: Vec<Batch>,
-    /// The most bytes that were resident.
+    /// The most bytes resident.
     pub(crate) peak: f64,
     pub(crate) allocated: Allocated,
 }
 
 fn cells() -> Vec<Cell> {
-    let works = [Work::Answer(KIB), Work::Answer(MIB), Work::Answer(SIX_MIB), Work::Event(SIX_MIB)];
+    let works =
+        [Work::Respond(KIB), Work::Respond(MIB), Work::Respond(SIX_MIB), Work::Event(SIX_MIB)];
     let cell = |work, workers, threads| Cell { work, workers, threads };
     if is_trial() {
-        let works = [Work::Answer(KIB), Work::Event(MIB)];
+        let works = [Work::Respond(KIB), Work::Event(MIB)];
         return works.map(|work| cell(work, 2, Threads::Many)).into();
     }
     let mut cells = Vec::new();
@@ -83,19 +86,19 @@ fn cells() -> Vec<Cell> {
     cells
 }
 
-/// Lets all parties do the same in turn.
+/// Measures all parties with the same work. They take turns.
 async fn take_turns(cell: Cell, pool: &BufferPool) -> Result<Vec<Outcome>, Error> {
     let emulator = start(cell).await?;
     let mut parties = Vec::new();
     for party in Party::ALL {
         let case = Case { party, cell };
-        // It counts, and is gone before the others begin.
-        let mut process = Process::start(&emulator, pool, Errand { case, counts: true }).await?;
+        // A process that counts allocations ends before the clock is used.
+        let mut process = Process::start(&emulator, pool, Job { case, counts: true }).await?;
         process.call(cell.batch()).await?;
         let allocated = process.allocated(cell.batch()).await?;
         process.finish()?;
-        let mut process = Process::start(&emulator, pool, Errand { case, counts: false }).await?;
-        // Connects, and lets pools, buffers and the allocator grow.
+        let mut process = Process::start(&emulator, pool, Job { case, counts: false }).await?;
+        // The first batch connects and lets pools, buffers and the allocator grow.
         process.call(cell.batch()).await?;
         parties.push((process, Outcome { case, batches: Vec::new(), peak: 0.0, allocated }));
     }
@@ -113,7 +116,7 @@ async fn take_turns(cell: Cell, pool: &BufferPool) -> Result<Vec<Outcome>, Error
     Ok(outcomes)
 }
 
-/// An emulator with a function for each party.
+/// Starts an emulator with a function for each party.
 async fn start(cell: Cell) -> Result<Emulator, Error> {
     let mut function = Function::new().timeout(TIMEOUT).init_timeout(TIMEOUT);
     if cell.workers > 1 {
@@ -126,8 +129,8 @@ async fn start(cell: Cell) -> Result<Emulator, Error> {
     Ok(emulator.start().await?)
 }
 
-/// Of an invocation. On a machine that others use too it can take long.
+/// The timeout of an invocation, which takes long on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Of those who call: 32 of the longest answers.
+/// The pool of the callers holds 32 of the longest responses.
 const IDLE_BYTES: usize = 256 << 20;

@@ -1,4 +1,4 @@
-//! A function that runs, and those who call it.
+//! A running function, and its callers.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -6,16 +6,16 @@ use std::time::Instant;
 use bytes::Bytes;
 use http_body_util::Full;
 use presized::BufferPool;
+use presized_benches::child;
 use presized_lambda_emulator::Emulator;
 use presized_peers::caller::Caller;
-use presized_peers::child;
 use presized_support::client::Error;
 use tokio::task::JoinSet;
 
 use crate::case::Case;
-use crate::function::{Errand, question};
+use crate::function::{Job, command};
 
-/// The process of one case.
+/// The function process of one case.
 pub(crate) struct Process {
     function: child::Client,
     callers: Vec<Caller<Full<Bytes>>>,
@@ -23,24 +23,24 @@ pub(crate) struct Process {
     calls: Arc<Calls>,
 }
 
-/// What every call sends and gets.
+/// The event and the response of each call.
 struct Calls {
     event: Bytes,
-    answer: Bytes,
+    response: Bytes,
 }
 
-/// What a batch of calls took.
+/// The cost of a batch of calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
     /// CPU time of an invocation, in seconds.
     pub(crate) cpu: f64,
     /// Page faults of an invocation.
     pub(crate) faults: f64,
-    /// From each call to its answer, in seconds.
+    /// The time from each call to its response, in seconds.
     pub(crate) times: Vec<f64>,
 }
 
-/// Blocks and bytes that are allocated for an invocation.
+/// The blocks and bytes that an invocation allocates.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Allocated {
     pub(crate) blocks: f64,
@@ -48,13 +48,13 @@ pub(crate) struct Allocated {
 }
 
 impl Process {
-    /// Starts it, with nothing to do yet.
+    /// Starts the process and connects the callers.
     pub(crate) async fn start(
         emulator: &Emulator,
         pool: &BufferPool,
-        errand: Errand,
+        job: Job,
     ) -> Result<Self, Error> {
-        let case = errand.case;
+        let case = job.case;
         let name = case.party.function();
         let workers = case.cell.workers;
         let mut variables = vec![
@@ -67,16 +67,16 @@ impl Process {
             variables.push(("AWS_LAMBDA_MAX_CONCURRENCY", workers.to_string()));
         }
         let variables: Vec<_> = variables.iter().map(|(name, value)| (*name, &**value)).collect();
-        let function = child::Client::start(&serde_json::to_string(&errand)?, &variables)?;
+        let function = child::Client::start(&serde_json::to_string(&job)?, &variables)?;
         let mut callers = Vec::new();
         for _ in 0..workers {
             callers.push(Caller::connect(&emulator.url(), pool).await?);
         }
-        let calls = Calls { event: case.cell.work.event(), answer: case.cell.work.answer() };
+        let calls = Calls { event: case.cell.work.event(), response: case.cell.work.response() };
         Ok(Self { function, callers, case, calls: Arc::new(calls) })
     }
 
-    /// Calls as often as one wants to, by all callers at the same time.
+    /// Makes at least this many calls, by all callers at the same time, and returns their times.
     pub(crate) async fn call(&mut self, calls: usize) -> Result<Vec<f64>, Error> {
         let each = calls.div_ceil(self.callers.len());
         let mut calling = JoinSet::new();
@@ -86,12 +86,12 @@ impl Process {
                 let mut times = Vec::with_capacity(each);
                 for _ in 0..each {
                     let start = Instant::now();
-                    let answer = caller.call(name, None, calls.event.clone().into()).await?;
+                    let response = caller.call(name, None, calls.event.clone().into()).await?;
                     times.push(start.elapsed().as_secs_f64());
-                    if answer.payload != calls.answer {
-                        let begin = &answer.payload[..answer.payload.len().min(200)];
+                    if response.payload != calls.response {
+                        let begin = &response.payload[..response.payload.len().min(200)];
                         let begin = String::from_utf8_lossy(begin);
-                        return Err(format!("wrong bytes from {name}: {begin}").into());
+                        return Err(format!("{name} responded with wrong content: {begin}").into());
                     }
                 }
                 Ok::<_, Error>((caller, times))
@@ -106,29 +106,29 @@ impl Process {
         Ok(all)
     }
 
-    /// The same for one reading of the clock.
+    /// Makes calls and returns their cost.
     pub(crate) async fn batch(&mut self, calls: usize) -> Result<Batch, Error> {
-        let before: [f64; 2] = self.function.ask_numbers(question::COST)?;
+        let before: [f64; 2] = self.function.ask_numbers(command::COST)?;
         let times = self.call(calls).await?;
-        let after: [f64; 2] = self.function.ask_numbers(question::COST)?;
+        let after: [f64; 2] = self.function.ask_numbers(command::COST)?;
         let [cpu, faults] = [0, 1].map(|index| (after[index] - before[index]) / times.len() as f64);
         Ok(Batch { cpu, faults, times })
     }
 
-    /// The same, to see what is allocated.
+    /// Makes calls and returns their allocations.
     pub(crate) async fn allocated(&mut self, calls: usize) -> Result<Allocated, Error> {
-        let _: [f64; 2] = self.function.ask_numbers(question::ALLOCATED)?;
+        let _: [f64; 2] = self.function.ask_numbers(command::ALLOCATED)?;
         let calls = self.call(calls).await?.len() as f64;
-        let [blocks, bytes] = self.function.ask_numbers(question::ALLOCATED)?;
+        let [blocks, bytes] = self.function.ask_numbers(command::ALLOCATED)?;
         Ok(Allocated { blocks: blocks / calls, bytes: bytes / calls })
     }
 
-    /// Bytes resident, and the most that were.
+    /// Returns the bytes resident now, and the most so far.
     pub(crate) fn resident(&mut self) -> Result<[f64; 2], Error> {
-        self.function.ask_numbers(question::RESIDENT)
+        self.function.ask_numbers(command::RESIDENT)
     }
 
-    /// The number of the process.
+    /// Returns the process id.
     pub(crate) fn id(&self) -> u32 {
         self.function.id()
     }

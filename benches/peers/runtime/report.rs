@@ -1,12 +1,14 @@
-//! The figures, and the bars.
+//! The table, bars and the chart of a run.
 
 use std::time::Duration;
 
+use presized_benches::chart::{Chart, Color, Panel};
+use presized_benches::record::{Rows, figure};
 use presized_support::bars::Bars;
 use presized_support::table::{self, Table, median};
 
 use crate::Outcome;
-use crate::case::{Cell, KIB, MIB, Party, SIX_MIB, Threads, Work};
+use crate::case::{Case, Cell, KIB, MIB, Party, SIX_MIB, Threads, Work};
 
 pub(crate) fn print_figures(outcomes: &[Outcome]) {
     println!("{}", figures(outcomes));
@@ -18,11 +20,11 @@ pub(crate) fn print_bars(outcomes: &[Outcome]) {
 }
 
 const NOTES: &str = "\
-p50 and p99 are from a call to its answer, and have the emulator and the caller in them. CPU time
-is that of the process of the function, per invocation: the median over rounds in which the
-parties take turns, and the ratio to lambda_runtime is the median of the ratios within a round.
-Page faults are medians too, and what is allocated is a mean. Peak is the most that was resident.
-1* is one worker in a current-thread runtime; all others have what #[tokio::main] makes.";
+p50 and p99 are the time from a call to its response. They include the emulator and the caller.
+CPU time is that of the function process for each invocation: the median over rounds in which the
+parties take turns. The ratio to lambda_runtime is the median of the ratios within a round. Page
+faults are medians, and bytes allocated are means. Peak is the most memory resident. 1* is one
+worker in a current-thread runtime; the others run in that of #[tokio::main].";
 
 fn figures(outcomes: &[Outcome]) -> Table {
     let mut table = Table::new(
@@ -73,30 +75,113 @@ fn bars(outcomes: &[Outcome]) -> Bars {
     let others = outcomes.iter().map(|outcome| (outcome.case.cell, outcome.case.party));
     let others = others.filter(|other| other.1 != Party::Peer && !with_bar.contains(other));
     let most = others.map(|(cell, party)| cpu_ratio(outcomes, cell, party));
-    bars.at_most("CPU ÷ lambda_runtime, the most of all others", max(most), 1.0);
+    bars.at_most("CPU ÷ lambda_runtime, the largest of the other cells", max(most), 1.0);
 
-    let full = Cell { work: Work::Answer(SIX_MIB), workers: 32, threads: Threads::Many };
+    let full = Cell { work: Work::Respond(SIX_MIB), workers: 32, threads: Threads::Many };
     for party in [Party::Raw, Party::Json] {
         let peak = find(outcomes, full, party).map_or(f64::NAN, |outcome| outcome.peak);
-        let figure = format!("peak MiB resident, 32, answer 6 MiB, {}", party.name());
+        let figure = format!("peak MiB resident, 32, response 6 MiB, {}", party.name());
         bars.at_most(figure, peak / MIB as f64, 1.2 * 192.0 + 16.0);
     }
     let ours = outcomes.iter().filter(|outcome| outcome.case.party != Party::Peer);
     let most = ours.map(|outcome| peak_ratio(outcomes, outcome.case.cell, outcome.case.party));
-    bars.at_most("peak ÷ lambda_runtime, the most of all", max(most), 1.0);
+    bars.at_most("peak ÷ lambda_runtime, the largest of all cells", max(most), 1.0);
     bars
 }
 
-/// What each has to reach with one worker.
+/// The bars of CPU time with one worker.
 const ONE_WORKER: [(Work, Party, f64); 7] = [
-    (Work::Answer(KIB), Party::Raw, 0.75),
-    (Work::Answer(KIB), Party::Json, 0.75),
-    (Work::Answer(MIB), Party::Raw, 0.25),
-    (Work::Answer(MIB), Party::Json, 0.6),
-    (Work::Answer(SIX_MIB), Party::Raw, 0.25),
-    (Work::Answer(SIX_MIB), Party::Json, 0.6),
+    (Work::Respond(KIB), Party::Raw, 0.75),
+    (Work::Respond(KIB), Party::Json, 0.75),
+    (Work::Respond(MIB), Party::Raw, 0.25),
+    (Work::Respond(MIB), Party::Json, 0.6),
+    (Work::Respond(SIX_MIB), Party::Raw, 0.25),
+    (Work::Respond(SIX_MIB), Party::Json, 0.6),
     (Work::Event(SIX_MIB), Party::Raw, 0.4),
 ];
+
+/// Returns the figures for a CSV file.
+pub(crate) fn rows(outcomes: &[Outcome]) -> Rows {
+    let mut rows = Rows::new([
+        "work",
+        "workers",
+        "runtime",
+        "p50_us",
+        "p99_us",
+        "cpu_us",
+        "cpu_ratio_to_lambda_runtime",
+        "page_faults",
+        "allocations",
+        "allocated_bytes",
+        "peak_resident_bytes",
+    ]);
+    for outcome in outcomes {
+        let Case { cell, party } = outcome.case;
+        let [p50, p99] = percentiles(outcome);
+        rows.push([
+            cell.work.to_string(),
+            cell.workers(),
+            party.name().to_owned(),
+            figure(p50 * 1e6),
+            figure(p99 * 1e6),
+            figure(median(outcome.batches.iter().map(|batch| batch.cpu)) * 1e6),
+            figure(cpu_ratio(outcomes, cell, party)),
+            figure(median(outcome.batches.iter().map(|batch| batch.faults))),
+            figure(outcome.allocated.blocks),
+            figure(outcome.allocated.bytes),
+            figure(outcome.peak),
+        ]);
+    }
+    rows
+}
+
+/// Draws the cells with the smallest number of workers and the threads of `#[tokio::main]`, and
+/// those with the largest.
+pub(crate) fn chart(outcomes: &[Outcome]) -> Chart {
+    let workers = || outcomes.iter().map(|one| one.case.cell.workers);
+    let (fewest, most) = (workers().min().unwrap_or(1), workers().max().unwrap_or(1));
+    let mut cells: Vec<Cell> = outcomes
+        .iter()
+        .map(|one| one.case.cell)
+        .filter(|cell| cell.threads == Threads::Many && [fewest, most].contains(&cell.workers))
+        .collect();
+    cells.dedup();
+    let largest = cells
+        .iter()
+        .filter(|cell| cell.workers == fewest)
+        .max_by_key(|cell| (matches!(cell.work, Work::Respond(_)), cell.work.bytes()));
+    let title = largest.map_or_else(String::new, |&cell| {
+        format!(
+            "Runtime: presized takes {} the CPU time of lambda_runtime for a {} of bytes, {} of JSON",
+            table::times(cpu_ratio(outcomes, cell, Party::Raw)),
+            cell.work,
+            table::times(cpu_ratio(outcomes, cell, Party::Json)),
+        )
+    });
+    let note = "Functions over loopback under the same emulator, default allocator, medians. The \
+        number of concurrent invocations is after the size.";
+    let values = |figure: fn(&[Outcome], Cell, Party) -> f64| {
+        let of_cell = move |cell| Party::ALL.map(|party| figure(outcomes, cell, party)).into();
+        cells.iter().copied().map(of_cell).collect::<Vec<Vec<f64>>>()
+    };
+    let peak = |outcomes: &[Outcome], cell, party| {
+        find(outcomes, cell, party).map_or(f64::NAN, |one| one.peak / MIB as f64)
+    };
+    let colors = [Color::Grey, Color::Blue, Color::Green];
+    Party::ALL
+        .into_iter()
+        .zip(colors)
+        .fold(Chart::new(title, note), |chart, (party, color)| chart.series(party.name(), color))
+        .groups(cells.iter().map(|cell| cell.name()))
+        .panel(
+            Panel::new("CPU time of an invocation", "÷ lambda_runtime", values(cpu_ratio))
+                .reference(1.0),
+        )
+        .panel(
+            Panel::new("peak memory of the function", "MiB resident", values(peak))
+                .labelled(|value| format!("{value:.0} MiB")),
+        )
+}
 
 fn percentiles(outcome: &Outcome) -> [f64; 2] {
     let batches = outcome.batches.iter();
@@ -105,7 +190,7 @@ fn percentiles(outcome: &Outcome) -> [f64; 2] {
     [50, 99].map(|percent| times[(times.len() - 1) * percent / 100])
 }
 
-/// The median over the rounds of what `party` took beside lambda_runtime in the same round.
+/// Returns the median over the rounds of the CPU time ÷ that of lambda_runtime in the same round.
 fn cpu_ratio(outcomes: &[Outcome], cell: Cell, party: Party) -> f64 {
     let batches = |party| find(outcomes, cell, party).map_or(&[][..], |one| &one.batches);
     median(batches(party).iter().zip(batches(Party::Peer)).map(|(one, peer)| one.cpu / peer.cpu))

@@ -1,5 +1,5 @@
-//! Two hundred events of 6 MiB that are answered with themselves, one after the other: what of
-//! the memory has to be had from the kernel again.
+//! The steady state: 200 events of 6 MiB, one after the other, each of which is its response. Counts
+//! page faults and system calls for memory.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use presized_support::client::Error;
 use presized_support::table::{self, Table};
 
 use crate::case::{Case, Cell, MIB, Party, SIX_MIB, Threads, Work};
-use crate::function::Errand;
+use crate::function::Job;
 use crate::process::Process;
 
 pub(crate) async fn run(pool: &BufferPool) -> Result<(), Error> {
@@ -27,7 +27,7 @@ pub(crate) async fn run(pool: &BufferPool) -> Result<(), Error> {
     let traces = std::env::args().any(|argument| argument == "--strace");
     for party in Party::ALL {
         let case = Case { party, cell };
-        let mut process = Process::start(&emulator, pool, Errand { case, counts: false }).await?;
+        let mut process = Process::start(&emulator, pool, Job { case, counts: false }).await?;
         process.call(WARM_UP).await?;
         let [before, _] = process.resident()?;
         let faults = process.batch(calls).await?.faults;
@@ -39,7 +39,7 @@ pub(crate) async fn run(pool: &BufferPool) -> Result<(), Error> {
             bars.at_most("memory resident, after ÷ before", after / before, 1.01);
         }
         if traces {
-            println!("System calls for memory, {}, {calls} calls:", party.name());
+            println!("System calls for memory, {}, {calls} invocations:", party.name());
             let trace = Trace::of(&process)?;
             process.call(calls).await?;
             trace.end()?;
@@ -47,14 +47,14 @@ pub(crate) async fn run(pool: &BufferPool) -> Result<(), Error> {
         process.finish()?;
     }
     println!(
-        "{calls} events of {} that come back, one after the other:\n",
+        "{calls} events of {}, one after the other, each of which is its response:\n",
         table::bytes(bytes as u64)
     );
     println!("{table}\n\n{bars}");
     Ok(())
 }
 
-/// strace, which counts the calls of a process until it is stopped, and prints them.
+/// A strace process, which counts the system calls of another until it is stopped.
 struct Trace(Child);
 
 impl Trace {
@@ -64,13 +64,13 @@ impl Trace {
             .args(["-c", "-f", "-e", "trace=madvise,munmap,brk,mmap,mremap", "-p", &id])
             .stderr(Stdio::piped())
             .spawn()?;
-        let mut said = BufReader::new(strace.stderr.take().ok_or("no standard error")?);
+        let mut messages = BufReader::new(strace.stderr.take().ok_or("no standard error")?);
         let mut line = String::new();
-        said.read_line(&mut line)?;
+        messages.read_line(&mut line)?;
         print!("{line}");
-        // What it counts comes there too.
+        // The counts are printed to the same stream.
         std::thread::spawn(move || {
-            for line in said.lines().map_while(Result::ok) {
+            for line in messages.lines().map_while(Result::ok) {
                 println!("{line}");
             }
         });

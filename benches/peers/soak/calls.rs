@@ -1,10 +1,10 @@
-//! Those who call, and the account that they keep.
+//! The callers, and their record of all calls.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use presized::BufferPool;
-use presized_peers::caller::{Answer, Caller};
+use presized_peers::caller::{Caller, Response};
 use presized_support::client::Error;
 use presized_support::pattern::{self, Pattern};
 use serde::Deserialize;
@@ -13,35 +13,35 @@ use tokio::time::timeout;
 use crate::function::CALLS_MAX;
 use crate::plan::{Fate, Plan, mark};
 
-/// What became of the calls so far.
+/// The number of calls with each end, so far.
 #[derive(Default)]
 pub(crate) struct Calls {
     next: AtomicU64,
-    /// Answered with what they were to be answered with.
+    /// Calls with the planned response.
     pub(crate) answered: AtomicU64,
-    /// Told the error that they were to be told.
+    /// Calls with the planned error of the handler.
     pub(crate) refused: AtomicU64,
     pub(crate) panicked: AtomicU64,
     pub(crate) events_cut: AtomicU64,
-    pub(crate) answers_cut: AtomicU64,
-    /// Among those answered.
+    pub(crate) responses_cut: AtomicU64,
+    /// A part of `answered`.
     pub(crate) receipts_cut: AtomicU64,
-    /// Answered with anything else.
+    /// Calls with another response than planned.
     pub(crate) mistaken: AtomicU64,
-    /// Not answered.
+    /// Calls without a response.
     pub(crate) lost: AtomicU64,
-    /// The sum of the marks of all calls that are to run.
+    /// The sum of the marks of all calls that must run.
     pub(crate) marks: AtomicU64,
 }
 
 impl Calls {
-    /// Calls, one after the other, until it is time to stop.
+    /// Makes calls, one after the other, until `end`.
     pub(crate) async fn make(&self, url: &str, pool: &BufferPool, end: Instant) {
         let mut caller = None;
         while Instant::now() < end {
             let call = self.next.fetch_add(1, Relaxed);
             if call >= CALLS_MAX {
-                // It was not made.
+                // The call is not made.
                 self.next.fetch_sub(1, Relaxed);
                 return;
             }
@@ -50,17 +50,17 @@ impl Calls {
                 self.marks.fetch_add(mark(call), Relaxed);
             }
             let one = Self::call(&mut caller, url, pool, call, plan);
-            let ended = timeout(PATIENCE, one).await.unwrap_or_else(|late| Err(late.into()));
+            let ended = timeout(TIMEOUT, one).await.unwrap_or_else(|late| Err(late.into()));
             self.account(call, plan, ended, &mut caller);
         }
     }
 
-    /// The number of all calls.
+    /// Returns the number of calls.
     pub(crate) fn made(&self) -> u64 {
         self.next.load(Relaxed)
     }
 
-    /// Those that the function is to see.
+    /// Returns the number of calls that must reach the function.
     pub(crate) fn to_run(&self) -> u64 {
         self.made() - self.events_cut.load(Relaxed)
     }
@@ -71,7 +71,7 @@ impl Calls {
         pool: &BufferPool,
         call: u64,
         plan: Plan,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Response, Error> {
         let caller = match caller {
             Some(caller) => caller,
             None => caller.insert(Caller::connect(url, pool).await?),
@@ -84,7 +84,7 @@ impl Calls {
         &self,
         call: u64,
         plan: Plan,
-        ended: Result<Answer, Error>,
+        ended: Result<Response, Error>,
         caller: &mut Option<Caller<Pattern>>,
     ) {
         let count = match &ended {
@@ -92,7 +92,7 @@ impl Calls {
                 *caller = None;
                 &self.lost
             }
-            Ok(answer) if !is_right(answer, plan) => &self.mistaken,
+            Ok(response) if !is_right(response, plan) => &self.mistaken,
             Ok(_) => match plan.fate {
                 Fate::Answered => &self.answered,
                 Fate::ReceiptCut => {
@@ -102,38 +102,38 @@ impl Calls {
                 Fate::Refused => &self.refused,
                 Fate::Panics => &self.panicked,
                 Fate::EventCut(_) => &self.events_cut,
-                Fate::AnswerCut(_) => &self.answers_cut,
+                Fate::ResponseCut(_) => &self.responses_cut,
             },
         };
         count.fetch_add(1, Relaxed);
         match ended {
             Err(error) => eprintln!("call {call}, {plan:?}: {error}"),
-            Ok(answer) if !is_right(&answer, plan) => {
-                let begin = &answer.payload[..answer.payload.len().min(200)];
+            Ok(response) if !is_right(&response, plan) => {
+                let begin = &response.payload[..response.payload.len().min(200)];
                 let text = String::from_utf8_lossy(begin);
-                eprintln!("call {call}, {plan:?}: {} bytes, {text}", answer.payload.len());
+                eprintln!("call {call}, {plan:?}: {} bytes, {text}", response.payload.len());
             }
             Ok(_) => {}
         }
     }
 }
 
-fn is_right(answer: &Answer, plan: Plan) -> bool {
+fn is_right(response: &Response, plan: Plan) -> bool {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Report {
         error_type: String,
     }
     match plan.error_type() {
-        None => !answer.is_failure && pattern::is_whole(&answer.payload, plan.answer),
+        None => !response.is_failure && pattern::is_whole(&response.payload, plan.response),
         Some(error_type) => {
-            let report = serde_json::from_slice::<Report>(&answer.payload);
-            answer.is_failure && report.is_ok_and(|report| report.error_type == error_type)
+            let report = serde_json::from_slice::<Report>(&response.payload);
+            response.is_failure && report.is_ok_and(|report| report.error_type == error_type)
         }
     }
 }
 
-/// RFC 4648, section 4.
+/// Encodes a text in base64 (RFC 4648, section 4).
 fn base64(text: &str) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut encoded = String::new();
@@ -151,5 +151,5 @@ fn base64(text: &str) -> String {
 
 pub(crate) const FUNCTION: &str = "soak";
 
-/// Longer than the function may take, so that it is the emulator that gives a call up.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// Longer than the timeout of the function, so that the emulator ends a late call.
+const TIMEOUT: Duration = Duration::from_secs(180);

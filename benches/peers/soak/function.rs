@@ -1,4 +1,4 @@
-//! The process of the function, and the account that it keeps.
+//! The function process, and its record of all runs.
 
 use std::io::Write;
 use std::panic;
@@ -8,42 +8,43 @@ use std::thread;
 
 use bytes::Bytes;
 use presized::{BufferPool, LengthHistory};
+use presized_benches::child;
 use presized_lambda_runtime::{Context, ErrorReport, FunctionResponse, Handler, Runtime};
-use presized_peers::child;
 use presized_support::client::Error;
 use presized_support::meter::Resident;
 use presized_support::pattern::{self, Pattern};
+use serde::Deserialize;
 use tokio::sync::oneshot;
 
 use crate::plan::{Fate, Plan, REFUSED, SIX_MIB, mark};
 
-/// What the process can be asked for.
-pub(crate) mod question {
-    /// Its resident bytes, and the most that they were.
+/// The commands that the process replies to.
+pub(crate) mod command {
+    /// Bytes resident now, and the most so far.
     pub(crate) const RESIDENT: &str = "resident";
-    /// How many calls have run, how many of them before, and the sum of their marks.
+    /// The number of runs, the number of repeated runs, and the sum of the marks.
     pub(crate) const ACCOUNT: &str = "account";
 }
 
-/// Serves until nobody has a question any more.
+/// Serves until the input for commands is closed.
 pub(crate) fn run() -> Result<(), Error> {
-    // Of each panic the caller is told, and that is what is looked at.
+    // The caller receives each panic and checks it.
     panic::set_hook(Box::new(|_| {}));
     let account = Arc::new(Account::new());
     let function = Function::new(Arc::clone(&account));
     let (end, ended) = oneshot::channel();
-    thread::Builder::new().name("questions".to_owned()).spawn(move || {
-        let asked = child::answer(|asked| match asked {
-            question::RESIDENT => {
+    thread::Builder::new().name("commands".to_owned()).spawn(move || {
+        let served = child::serve(|command| match command {
+            command::RESIDENT => {
                 let Resident { now, peak } = Resident::read();
                 Ok(child::numbers([now as f64, peak as f64]))
             }
-            question::ACCOUNT => Ok(account.to_string()),
-            _ => Err(format!("{asked} is no question").into()),
+            command::ACCOUNT => Ok(account.to_string()),
+            _ => Err(format!("unknown command: {command}").into()),
         });
-        // Whoever waits for it has ended otherwise.
+        // The receiver is gone if the function ended by itself.
         let _ = end.send(());
-        asked.map_err(|error| error.to_string())
+        served.map_err(|error| error.to_string())
     })?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let shutdown = async {
@@ -54,7 +55,7 @@ pub(crate) fn run() -> Result<(), Error> {
 
 struct Function {
     account: Arc<Account>,
-    /// What every answer is the beginning of.
+    /// Each response is a prefix of this content.
     content: Bytes,
     pool: BufferPool,
     lengths: LengthHistory,
@@ -71,8 +72,9 @@ impl Function {
         Self { account, content: content.into(), pool, lengths }
     }
 
-    /// One answer is memory that is there, the next is written to the pool as JSON would be.
-    fn answer(&self, call: u64, length: u64) -> Result<Bytes, ErrorReport> {
+    /// Returns a response. An even call returns a slice, and an odd one writes to a buffer of the
+    /// pool, as JSON would.
+    fn respond(&self, call: u64, length: u64) -> Result<Bytes, ErrorReport> {
         let content = self.content.slice(..length as usize);
         if call.is_multiple_of(2) {
             return Ok(content);
@@ -88,19 +90,23 @@ impl Function {
 
 impl Handler for Function {
     async fn call(&self, event: Bytes, context: Context) -> Result<FunctionResponse, ErrorReport> {
-        let told = context.client_context.as_ref();
-        let call = told.and_then(|context| context.get("call")?.as_u64());
-        let call = call.ok_or_else(|| ErrorReport::new("Soak.NoCall", "which call is it?"))?;
+        let context = context.client_context.as_deref().unwrap_or_default();
+        let call = serde_json::from_str::<ClientContext>(context)
+            .map_err(|_| ErrorReport::new("Soak.NoCall", "the client context has no call number"))?
+            .call;
         self.account.ran(call);
         let plan = Plan::of(call);
         if !pattern::is_whole(&event, plan.event) {
-            return Err(ErrorReport::new("Soak.WrongEvent", "not the event that was sent"));
+            return Err(ErrorReport::new(
+                "Soak.WrongEvent",
+                "the event is not the one that was sent",
+            ));
         }
         drop(event);
         match plan.fate {
             Fate::Refused => Err(ErrorReport::new(REFUSED, "as planned")),
             Fate::Panics => panic!("as planned"),
-            _ => self.answer(call, plan.answer).map(FunctionResponse::from),
+            _ => self.respond(call, plan.response).map(FunctionResponse::from),
         }
     }
 
@@ -109,9 +115,15 @@ impl Handler for Function {
     }
 }
 
-/// What has run, in memory that does not grow with it.
+/// The client context of a call.
+#[derive(Deserialize)]
+struct ClientContext {
+    call: u64,
+}
+
+/// The record of all runs, in memory that does not grow.
 struct Account {
-    /// A bit for each call.
+    /// A bit for each call that has run.
     ran: Vec<AtomicU64>,
     runs: AtomicU64,
     twice: AtomicU64,
@@ -141,5 +153,5 @@ impl std::fmt::Display for Account {
     }
 }
 
-/// More than can be made in a day.
+/// More calls than a day has room for.
 pub(crate) const CALLS_MAX: u64 = 1 << 25;

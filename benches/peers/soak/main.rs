@@ -1,14 +1,14 @@
-//! Half an hour of a function with eight workers: events and answers of any length, and of a
-//! thousand calls ten that the handler refuses, one in which it panics and one whose
-//! connection is cut. Each is answered once, and memory stays as it is.
+//! Half an hour of a function with eight workers, and events and responses of any length. Of a
+//! thousand calls, the handler refuses ten and panics in one, and one loses its connection. Each
+//! call must have one response, and memory must not grow.
 //!
-//! This process has the emulator, those who call, and the wire between the emulator and the
-//! function; the function is in a process of its own. Who calls, the emulator and the function
-//! keep accounts, which are compared in the end.
+//! This process runs the emulator, the callers, and the wire between the emulator and the function.
+//! The function is a process of its own. The callers, the emulator and the function keep records,
+//! which are compared in the end.
 //!
 //! `cargo run --release --bin soak -- [MINUTES]`. With `MALLOC_MMAP_THRESHOLD_=131072` and
-//! `MALLOC_TRIM_THRESHOLD_=131072` in the environment, what is resident is what is in use: as glibc
-//! comes, it is what its heap has grown to besides.
+//! `MALLOC_TRIM_THRESHOLD_=131072`, resident memory is memory in use. Without them, it includes the
+//! free memory that the heap of glibc keeps.
 
 mod calls;
 mod function;
@@ -22,21 +22,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use presized::BufferPool;
+use presized_benches::child;
 use presized_lambda_emulator::{Emulator, Function};
-use presized_peers::child;
 use presized_support::client::Error;
 use presized_support::pattern;
 use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
 use tokio::time::interval_at;
 
 use crate::calls::{Calls, FUNCTION};
-use crate::function::question;
+use crate::function::command;
 use crate::report::{Account, Sample, Windows};
 use crate::wire::Wire;
 
 fn main() -> Result<(), Error> {
     pattern::prepare();
-    if child::errand().is_some() {
+    if child::job().is_some() {
         return function::run();
     }
     let minutes = std::env::args().nth(1).map_or(Ok(30.0), |minutes| minutes.parse())?;
@@ -77,7 +77,7 @@ async fn soak(time: Duration) -> Result<(), Error> {
             }
             ended = &mut watch => {
                 ended??;
-                return Err("the function has ended".into());
+                return Err("the function ended before the callers".into());
             }
         }
     }
@@ -88,10 +88,10 @@ async fn soak(time: Duration) -> Result<(), Error> {
     let stats = emulator.stats(FUNCTION)?;
     let bars = report::bars(&calls, wire.cuts(), stats, account, resident);
     println!("{} calls in {:.0?}, {:?}\n\n{bars}", calls.made(), start.elapsed(), stats);
-    if bars.are_met() { Ok(()) } else { Err("the soak has failed".into()) }
+    if bars.are_met() { Ok(()) } else { Err("the soak test failed".into()) }
 }
 
-/// The process of the function, as it is seen from outside.
+/// The function process, seen from outside.
 #[derive(Default)]
 struct Watched {
     samples: Mutex<Vec<Sample>>,
@@ -99,8 +99,7 @@ struct Watched {
 }
 
 impl Watched {
-    /// Starts the process, looks at its memory until there is an end, and then asks it for its
-    /// account.
+    /// Starts the process, samples its memory until the end, and then asks for its record.
     fn start(
         self: &Arc<Self>,
         variables: &[(&str, &str)],
@@ -110,17 +109,20 @@ impl Watched {
         let start = Instant::now();
         Ok(spawn_blocking(move || {
             while !watched.ends.load(Relaxed) {
-                let [resident, peak] = function.ask_numbers(question::RESIDENT)?;
+                let [resident, peak] = function.ask_numbers(command::RESIDENT)?;
                 let sample = Sample { at: start.elapsed(), resident, peak };
                 watched.samples.lock().unwrap_or_else(PoisonError::into_inner).push(sample);
                 thread::sleep(BETWEEN_SAMPLES);
             }
-            let account = function.ask(question::ACCOUNT)?;
+            let account = function.ask(command::ACCOUNT)?;
             let numbers = account.split(' ').map(str::parse).collect::<Result<Vec<u64>, _>>()?;
             function.finish()?;
             match numbers[..] {
                 [runs, twice, marks] => Ok(Account { runs, twice, marks }),
-                _ => Err(format!("no account: {account}").into()),
+                _ => {
+                    Err(format!("the record of the function is not three numbers: {account}")
+                        .into())
+                }
             }
         }))
     }
@@ -132,7 +134,7 @@ impl Watched {
 
 const WORKERS: usize = 8;
 
-/// Of one call. On a machine that others use too it can take long.
+/// The timeout of one call, which takes long on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 const MINUTE: Duration = Duration::from_secs(60);

@@ -1,14 +1,14 @@
-//! What is to become of a call: its number says.
+//! The plan of each call, which follows from its number.
 
 pub(crate) const SIX_MIB: u64 = 6 << 20;
 
-/// A call, as its caller, the function and the connection between them each work it out.
+/// The plan of a call. The caller, the function and the wire each derive it from the call number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// Bytes of the event.
+    /// The length of the event in bytes.
     pub(crate) event: u64,
-    /// Bytes of the answer, where there is one.
-    pub(crate) answer: u64,
+    /// The length of the response in bytes, if there is one.
+    pub(crate) response: u64,
     pub(crate) fate: Fate,
 }
 
@@ -19,59 +19,59 @@ pub(crate) enum Fate {
     Refused,
     /// The handler panics.
     Panics,
-    /// The connection is cut in the middle of the event, after so many bytes of it.
+    /// The connection is cut within the event, after this many of its bytes.
     EventCut(u64),
-    /// The same with the answer.
-    AnswerCut(u64),
-    /// The connection is cut when all of the answer has come, before its acknowledgement.
+    /// The connection is cut within the response, after this many of its bytes.
+    ResponseCut(u64),
+    /// The connection is cut after the response, before its acknowledgement.
     ReceiptCut,
 }
 
 impl Plan {
     pub(crate) fn of(call: u64) -> Self {
         let mut random = Random(call);
-        let (event, answer) = (random.length(), random.length());
+        let (event, response) = (random.length(), random.length());
         let fate = match random.below(1000) {
             0 => Fate::Panics,
-            1 => return Self::cut(event.max(1), answer.max(1), &mut random),
+            1 => return Self::cut(event.max(1), response.max(1), &mut random),
             2..12 => Fate::Refused,
             _ => Fate::Answered,
         };
-        Self { event, answer, fate }
+        Self { event, response, fate }
     }
 
-    fn cut(event: u64, answer: u64, random: &mut Random) -> Self {
+    fn cut(event: u64, response: u64, random: &mut Random) -> Self {
         let fate = match random.below(3) {
             0 => Fate::EventCut(random.below(event)),
-            1 => Fate::AnswerCut(random.below(answer)),
+            1 => Fate::ResponseCut(random.below(response)),
             _ => Fate::ReceiptCut,
         };
-        Self { event, answer, fate }
+        Self { event, response, fate }
     }
 
-    /// Whether the function gets to see the event.
+    /// Returns whether the event reaches the function.
     pub(crate) fn runs(&self) -> bool {
         !matches!(self.fate, Fate::EventCut(_))
     }
 
-    /// The type of the error that the caller is told, if it is told one.
+    /// Returns the type of the error that the caller receives, if it receives one.
     pub(crate) fn error_type(&self) -> Option<&'static str> {
         match self.fate {
             Fate::Answered | Fate::ReceiptCut => None,
             Fate::Refused => Some(REFUSED),
             Fate::Panics => Some("Function.Panic"),
             Fate::EventCut(_) => Some("Runtime.EventUnreadable"),
-            Fate::AnswerCut(_) => Some("Runtime.TruncatedResponse"),
+            Fate::ResponseCut(_) => Some("Runtime.TruncatedResponse"),
         }
     }
 }
 
-/// A number that stands for a call in a sum of calls: two sums of different calls differ.
+/// Returns a number for a call, such that sums over different calls differ.
 pub(crate) fn mark(call: u64) -> u64 {
     Random(!call).next()
 }
 
-/// SplitMix64.
+/// The random numbers of SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -87,7 +87,7 @@ impl Random {
         self.next() % end
     }
 
-    /// Any length that an event or an answer can have, the shortest and the longest for sure.
+    /// Returns a length of an event or a response. The shortest and the longest are frequent.
     fn length(&mut self) -> u64 {
         match self.below(64) {
             0 => 0,
@@ -97,5 +97,5 @@ impl Random {
     }
 }
 
-/// What the handler calls its error.
+/// The error type of the handler.
 pub(crate) const REFUSED: &str = "Soak.Refused";

@@ -1,4 +1,4 @@
-//! What is said every minute, and in the end.
+//! The line of each minute, and the bars at the end.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use presized_support::table::{self, median};
 
 use crate::calls::Calls;
 
-/// The memory of the function's process at one time.
+/// The memory of the function process at one time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub(crate) at: Duration,
@@ -17,7 +17,7 @@ pub(crate) struct Sample {
     pub(crate) peak: f64,
 }
 
-/// What the function says it has done.
+/// The record of the function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
     pub(crate) runs: u64,
@@ -25,10 +25,10 @@ pub(crate) struct Account {
     pub(crate) marks: u64,
 }
 
-/// The parts of the time that memory is compared in.
+/// The windows in which memory is compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Windows {
-    /// Of half an hour, two minutes to warm up, and five minutes twice.
+    /// Two minutes of half an hour. A window has five.
     pub(crate) warm_up: Duration,
     pub(crate) length: Duration,
     pub(crate) end: Duration,
@@ -39,7 +39,7 @@ impl Windows {
         Self { warm_up: end / 15, length: end / 6, end }
     }
 
-    /// The medians of what was resident in the first and in the last.
+    /// Returns the medians of resident memory in the first and in the last window.
     fn resident(self, samples: &[Sample]) -> [f64; 2] {
         let first = self.warm_up..self.warm_up + self.length;
         let last = self.end - self.length..self.end;
@@ -66,12 +66,12 @@ pub(crate) fn print_header() {
     );
 }
 
-/// Of what was until now, and of the memory in the last minute.
+/// Prints the calls so far, and the memory in the last minute.
 pub(crate) fn print_minute(minute: u64, calls: &Calls, samples: &[Sample]) {
     let [answered, refused, panicked, mistaken, lost] =
         [&calls.answered, &calls.refused, &calls.panicked, &calls.mistaken, &calls.lost]
             .map(|count| count.load(Relaxed));
-    let cut = [&calls.events_cut, &calls.answers_cut, &calls.receipts_cut]
+    let cut = [&calls.events_cut, &calls.responses_cut, &calls.receipts_cut]
         .map(|count| count.load(Relaxed))
         .iter()
         .sum::<u64>();
@@ -86,7 +86,7 @@ pub(crate) fn print_minute(minute: u64, calls: &Calls, samples: &[Sample]) {
     );
 }
 
-/// Everything that must come out, beside what has.
+/// Returns the results next to the required ones.
 pub(crate) fn bars(
     calls: &Calls,
     cuts: u64,
@@ -95,35 +95,41 @@ pub(crate) fn bars(
     resident: [f64; 2],
 ) -> Bars {
     let mut bars = Bars::default();
-    let [mistaken, lost, events, answers, receipts] =
-        [&calls.mistaken, &calls.lost, &calls.events_cut, &calls.answers_cut, &calls.receipts_cut]
-            .map(|count| count.load(Relaxed));
+    let [mistaken, lost, events, responses, receipts] = [
+        &calls.mistaken,
+        &calls.lost,
+        &calls.events_cut,
+        &calls.responses_cut,
+        &calls.receipts_cut,
+    ]
+    .map(|count| count.load(Relaxed));
     let made = calls.made();
     let failed = [&calls.refused, &calls.panicked].map(|count| count.load(Relaxed));
-    let failed = failed.iter().sum::<u64>() + events + answers;
+    let failed = failed.iter().sum::<u64>() + events + responses;
 
-    bars.exactly("calls with no answer", lost as f64, 0.0);
-    bars.exactly("calls with another answer than planned", mistaken as f64, 0.0);
-    bars.exactly("connections cut", cuts as f64, (events + answers + receipts) as f64);
+    bars.exactly("calls without a response", lost as f64, 0.0);
+    bars.exactly("calls with another response than planned", mistaken as f64, 0.0);
+    bars.exactly("connections cut", cuts as f64, (events + responses + receipts) as f64);
     bars.exactly("emulator: calls", stats.invoked as f64, made as f64);
-    bars.exactly("emulator: events handed out", stats.started as f64, made as f64);
-    bars.exactly("emulator: answers", stats.responses as f64, (made - failed) as f64);
+    bars.exactly("emulator: events delivered", stats.started as f64, made as f64);
+    bars.exactly("emulator: responses", stats.responses as f64, (made - failed) as f64);
     bars.exactly("emulator: errors", stats.errors as f64, failed as f64);
     bars.exactly("emulator: timeouts", stats.timeouts as f64, 0.0);
     bars.exactly("emulator: throttled", stats.throttled as f64, 0.0);
-    // An answer that was cut, and whatever is sent once more since its receipt did not come.
-    let most = 2 * answers + receipts;
-    bars.at_most("emulator: answers refused", stats.rejected as f64, most as f64);
+    // A cut response is refused, and so is a response that is sent again without need.
+    let most = 2 * responses + receipts;
+    bars.at_most("emulator: responses refused", stats.rejected as f64, most as f64);
     bars.exactly("function: runs", account.runs as f64, calls.to_run() as f64);
-    bars.exactly("function: runs of a call that has run", account.twice as f64, 0.0);
+    bars.exactly("function: repeated runs", account.twice as f64, 0.0);
     let others = account.marks.wrapping_sub(calls.marks.load(Relaxed));
     bars.exactly("function: runs of other calls", f64::from(others != 0), 0.0);
     let [first, last] = resident;
     let apart = (last / first - 1.0).abs() * 100.0;
-    bars.at_most("memory resident, first window and last, % apart", apart, 5.0);
+    bars.at_most("memory resident, difference of first and last window, %", apart, 5.0);
     bars
 }
 
+/// Prints and returns the resident memory of the first and of the last window.
 pub(crate) fn resident(windows: Windows, samples: &[Sample]) -> [f64; 2] {
     let resident = windows.resident(samples);
     let [first, last] = resident.map(|bytes| table::bytes(bytes as u64));

@@ -1,4 +1,4 @@
-//! The connections between the function and the emulator, which are cut where a plan says so.
+//! The connections between the function and the emulator, which are cut according to plan.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,16 +11,16 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::plan::{Fate, Plan};
 
-/// What all connections know.
+/// The state that all connections share.
 #[derive(Default)]
 pub(crate) struct Wire {
-    /// Calls whose answer is to be cut, by the id of their request.
+    /// The calls whose response must be cut, by request id.
     to_cut: Mutex<HashMap<String, Fate>>,
     cuts: AtomicU64,
 }
 
 impl Wire {
-    /// Listens in the place of a Runtime API, for as long as the tokio runtime lives.
+    /// Listens in place of the Runtime API, as long as the tokio runtime exists.
     pub(crate) async fn start(runtime_api: String) -> io::Result<(SocketAddr, Arc<Self>)> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
@@ -31,7 +31,7 @@ impl Wire {
                 let (shared, runtime_api) = (Arc::clone(&shared), runtime_api.clone());
                 tokio::spawn(async move {
                     if let Ok(emulator) = TcpStream::connect(&*runtime_api).await {
-                        // Ends both connections, however it ends.
+                        // An error closes both connections, which is all that is needed.
                         let _: io::Result<()> = shared.carry(function, emulator).await;
                     }
                 });
@@ -40,7 +40,7 @@ impl Wire {
         Ok((address, wire))
     }
 
-    /// Connections that were cut.
+    /// Returns the number of connections that were cut.
     pub(crate) fn cuts(&self) -> u64 {
         self.cuts.load(Relaxed)
     }
@@ -54,17 +54,19 @@ impl Wire {
         let events = self.copy(from_emulator, to_function, |head| {
             if receipt_is_cut.load(Relaxed) { Some(0) } else { self.event(head) }
         });
-        let answers = self.copy(from_function, to_emulator, |head| match self.answer(head)? {
-            Fate::AnswerCut(after) => Some(head.len() as u64 + after),
-            _ => {
-                receipt_is_cut.store(true, Relaxed);
-                None
-            }
-        });
-        tokio::try_join!(events, answers).map(|_| ())
+        let responses =
+            self.copy(from_function, to_emulator, |head| match self.response(head)? {
+                Fate::ResponseCut(after) => Some(head.len() as u64 + after),
+                _ => {
+                    receipt_is_cut.store(true, Relaxed);
+                    None
+                }
+            });
+        tokio::try_join!(events, responses).map(|_| ())
     }
 
-    /// Copies until the end, or so many bytes from the beginning of a head as `cut` wants.
+    /// Copies until the end, or until the connection is cut. `cut` returns the number of bytes to
+    /// copy from the start of a head.
     async fn copy(
         &self,
         mut from: impl AsyncRead + Unpin,
@@ -103,13 +105,13 @@ impl Wire {
         }
     }
 
-    /// After how many bytes an event is cut.
+    /// Returns the number of bytes after which an event is cut.
     fn event(&self, head: &str) -> Option<u64> {
         let context = field(head, "lambda-runtime-client-context")?;
         let call = context.strip_prefix("{\"call\":")?.strip_suffix('}')?.parse().ok()?;
         match Plan::of(call).fate {
             Fate::EventCut(after) => Some(head.len() as u64 + after),
-            fate @ (Fate::AnswerCut(_) | Fate::ReceiptCut) => {
+            fate @ (Fate::ResponseCut(_) | Fate::ReceiptCut) => {
                 let id = field(head, "lambda-runtime-aws-request-id")?.to_owned();
                 self.to_cut().insert(id, fate);
                 None
@@ -118,8 +120,8 @@ impl Wire {
         }
     }
 
-    /// Whether an answer is to be cut, once.
-    fn answer(&self, head: &str) -> Option<Fate> {
+    /// Returns the fate of a response that must be cut, once.
+    fn response(&self, head: &str) -> Option<Fate> {
         let id = head.strip_prefix("POST /2018-06-01/runtime/invocation/")?;
         let (id, _) = id.split_once("/response ")?;
         self.to_cut().remove(id)
@@ -137,8 +139,9 @@ fn field<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// Nobody sends a message before the last one was read, so that each begins a read of its own;
-/// and no event or answer has these in it.
+/// The starts of the messages. Each message begins a read, because no peer sends one before it has
+/// read the last. No event or response contains these bytes.
 const STARTS: [&[u8]; 2] = [b"HTTP/1.1 2", b"POST /2018-06-01/runtime/invocation/"];
 
+/// The size of a read in bytes.
 const READ_AT_ONCE: usize = 64 << 10;

@@ -1,16 +1,15 @@
-//! The Invoke API over loopback: the clients, with the same keys, and what a server needs to know.
+//! The Invoke API over loopback: clients with the same keys, and the checks of a server.
 
 use std::net::SocketAddr;
 
 use aws_sdk_lambda::config::{BehaviorVersion, Builder, Credentials, Region};
-use presized_lambda_invoke;
 
-/// The client of the SDK: what it does by default, with keys and an address.
+/// Creates a client of the SDK with its defaults, keys and an address.
 pub fn sdk(server: SocketAddr) -> aws_sdk_lambda::Client {
     aws_sdk_lambda::Client::from_conf(sdk_config(server).build())
 }
 
-/// Its configuration, for a benchmark to add to.
+/// Returns the configuration of [`sdk`].
 pub fn sdk_config(server: SocketAddr) -> Builder {
     aws_sdk_lambda::Config::builder()
         .behavior_version(BehaviorVersion::latest())
@@ -19,20 +18,20 @@ pub fn sdk_config(server: SocketAddr) -> Builder {
         .endpoint_url(format!("http://{server}"))
 }
 
-/// The client of presized with the same, for a benchmark to add to.
-pub fn presized(server: SocketAddr) -> invoke::ClientBuilder {
-    invoke::Client::builder()
+/// Returns the builder of a client of presized with the same settings.
+pub fn presized(server: SocketAddr) -> presized_lambda_invoke::ClientBuilder {
+    presized_lambda_invoke::Client::builder()
         .region(REGION)
         .credentials(credentials())
         .endpoint(format!("http://{server}"))
 }
 
-/// The function that a request to this path calls.
+/// Returns the name of the function that a request to this path calls.
 pub fn function_at(path: &str) -> Option<&str> {
     path.strip_prefix("/2015-03-31/functions/")?.strip_suffix("/invocations")
 }
 
-/// Whether a request with this `Authorization` has been signed with the keys.
+/// Returns whether this `Authorization` names the keys of the clients.
 pub fn is_signed(authorization: &[u8]) -> bool {
     authorization.starts_with(format!("AWS4-HMAC-SHA256 Credential={ACCESS_KEY}/").as_bytes())
 }

@@ -1,4 +1,4 @@
-//! Somebody who calls a function, over a connection of its own. What that costs is not looked at.
+//! A caller of functions, with a connection of its own. Its cost is not measured.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -9,24 +9,25 @@ use http::header::HOST;
 use http_body::Body;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
-use presized::{BufferPool, Collect};
+use presized::{BufferPool, Reader};
 use presized_support::client::Error;
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
-/// A connection to the Invoke API, and calls on it one after the other.
+/// A connection to the Invoke API, which makes one call at a time.
 pub struct Caller<B> {
     sender: SendRequest<B>,
     connection: JoinHandle<hyper::Result<()>>,
     address: String,
-    pool: BufferPool,
+    reader: Reader,
 }
 
-/// What a function answered.
+/// The response of a function.
 #[derive(Debug)]
-pub struct Answer {
+pub struct Response {
+    /// The payload.
     pub payload: Bytes,
-    /// The payload tells how the function failed.
+    /// Whether the payload is the error report of the function.
     pub is_failure: bool,
 }
 
@@ -34,25 +35,28 @@ impl<B> Caller<B>
 where
     B: Body<Data = Bytes, Error = Infallible> + Send + 'static,
 {
-    /// Connects to the address of a URL such as `http://127.0.0.1:49152`. Answers are read into
-    /// memory of `pool`.
+    /// Connects to the address of a URL such as `http://127.0.0.1:49152`. Responses are read into
+    /// buffers of `pool`.
     pub async fn connect(url: &str, pool: &BufferPool) -> Result<Self, Error> {
-        let address = url.strip_prefix("http://").ok_or("no URL of an emulator")?.to_owned();
+        let address = url
+            .strip_prefix("http://")
+            .ok_or("the URL of the emulator does not begin with http://")?
+            .to_owned();
         let stream = TcpStream::connect(&*address).await?;
         stream.set_nodelay(true)?;
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         let connection = tokio::spawn(connection);
-        Ok(Self { sender, connection, address, pool: pool.clone() })
+        let reader = Reader::new(RESPONSE_MAX).pool(pool);
+        Ok(Self { sender, connection, address, reader })
     }
 
-    /// Calls a function and waits for its answer. What is in `context` it is told beside the
-    /// event, in base64.
+    /// Calls a function and waits for its response. `context` is the client context in base64.
     pub async fn call(
         &mut self,
         function: &str,
         context: Option<&str>,
         event: B,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Response, Error> {
         let path = format!("/2015-03-31/functions/{function}/invocations");
         let mut request = Request::post(path).header(HOST, &self.address);
         if let Some(context) = context {
@@ -61,12 +65,12 @@ where
         self.sender.ready().await?;
         let response = self.sender.send_request(request.body(event)?).await?;
         let (head, body) = response.into_parts();
-        let payload = Collect::new(body, Reader::new(ANSWER_MAX).pool(&self.pool)).bytes().await?;
+        let payload = self.reader.collect(body).bytes().await?;
         if !head.status.is_success() {
             let text = String::from_utf8_lossy(&payload);
-            return Err(format!("{} from the Invoke API: {text}", head.status).into());
+            return Err(format!("the Invoke API responded with {}: {text}", head.status).into());
         }
-        Ok(Answer { payload, is_failure: head.headers.contains_key("x-amz-function-error") })
+        Ok(Response { payload, is_failure: head.headers.contains_key("x-amz-function-error") })
     }
 }
 
@@ -82,5 +86,5 @@ impl<B> fmt::Debug for Caller<B> {
     }
 }
 
-/// Above all that Lambda answers with.
-const ANSWER_MAX: u64 = 8 << 20;
+/// More than the longest response of Lambda, in bytes.
+const RESPONSE_MAX: u64 = 8 << 20;

@@ -1,7 +1,6 @@
-//! What the benchmarks against the SDKs of AWS share.
+//! The parts that the benchmarks and tests with the SDKs of AWS share.
 
-pub mod allocator;
 pub mod api;
 pub mod caller;
-pub mod child;
+pub mod calls;
 pub mod server;

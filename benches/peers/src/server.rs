@@ -1,4 +1,4 @@
-//! A function that answers with as many bytes as its name says, behind the Invoke API.
+//! An Invoke API whose functions respond with as many bytes as their names say.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,15 +20,15 @@ use tokio::runtime;
 
 use crate::api;
 
-/// What the functions are called with, and refuse to be called without.
+/// The payload of each call. The functions refuse any other.
 pub const PAYLOAD: Bytes = Bytes::from_static(br#"{"bucket":"reports","key":"2026/11"}"#);
 
-/// The function that answers with this many bytes.
+/// Returns the name of the function that responds with this many bytes.
 pub fn function(length: u64) -> String {
     format!("{PREFIX}{length}")
 }
 
-/// Serves, on a thread of its own, until the process ends.
+/// Starts the server on a thread of its own. It runs until the process ends.
 pub fn start() -> Result<SocketAddr, Error> {
     pattern::prepare();
     let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -46,21 +46,21 @@ async fn accept(listener: std::net::TcpListener) -> std::io::Result<()> {
     let listener = TcpListener::from_std(listener)?;
     loop {
         let (stream, _) = listener.accept().await?;
-        // Answers are written as a whole, and must not wait for an acknowledgement.
+        // Responses are written as a whole and must not wait for an acknowledgement.
         stream.set_nodelay(true)?;
         let connection =
-            http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer));
+            http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(respond));
         tokio::spawn(async {
-            // A client that goes away is none of the server's concern.
+            // A client may close the connection at any time.
             let _: hyper::Result<()> = connection.await;
         });
     }
 }
 
-async fn answer(request: Request<Incoming>) -> Result<Response<Pattern>, Infallible> {
+async fn respond(request: Request<Incoming>) -> Result<Response<Pattern>, Infallible> {
     let (status, body) = match run(request).await {
         Ok(body) => (StatusCode::OK, body),
-        // The client sees a wrong status, and the benchmark ends with it.
+        // The client reports the wrong status, which ends the benchmark.
         Err(status) => (status, Pattern::of(0)),
     };
     let mut response = Response::new(body);
@@ -86,9 +86,9 @@ async fn run(request: Request<Incoming>) -> Result<Pattern, StatusCode> {
     if payload == PAYLOAD { Ok(Pattern::of(length)) } else { Err(StatusCode::BAD_REQUEST) }
 }
 
-const PREFIX: &str = "answers-with-";
+const PREFIX: &str = "responds-with-";
 
-/// What Lambda says beside an answer.
+/// The header fields of a response of Lambda.
 const FIELDS: [(&str, &str); 5] = [
     ("content-type", "application/json"),
     ("x-amzn-requestid", "8fb4c6a2-6a1d-4f0c-9c57-2f0d3a1b7e64"),

@@ -1,4 +1,4 @@
-//! The example `aws_config`, run as a command.
+//! The example `aws_config`, as a command.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A client of each service, all with the same configuration.
+//! The clients of the services, with the same configuration.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use aws_sdk_lambda::config::{
 };
 use presized_aws_sdk::Interceptor;
 
-/// What tests set.
+/// The settings of a test.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) interceptor: Option<Interceptor>,
-    /// Requests for one call at the most.
+    /// The most requests of one call.
     pub(crate) attempts: u32,
-    /// How long a stream may be stalled.
+    /// The time for which a stream may stall.
     pub(crate) grace: Duration,
 }
 
@@ -30,7 +30,7 @@ impl From<Interceptor> for Settings {
     }
 }
 
-/// The builders have no trait in common.
+/// Configures a builder. The builders have no common trait.
 macro_rules! configure {
     ($builder:expr, $server:expr, $settings:expr) => {{
         let settings: Settings = $settings.into();

@@ -1,10 +1,10 @@
-//! What fails, and how often the server is asked.
+//! Calls that fail, and the number of their requests.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use presized::{CollectError, MemoryBudget, Reader};
 use presized_aws_sdk::{Error, Interceptor};
-use presized::{CollectError, MemoryBudget};
 use presized_support::scripted::{Reply, Scripted};
 
 use crate::clients::{Settings, lambda, s3, schemas};
@@ -12,7 +12,7 @@ use crate::schemas::source;
 use crate::{LIMIT, chunked, read_error, within_time};
 
 #[tokio::test]
-async fn answer_over_the_limit_is_a_typed_error_after_one_request() {
+async fn response_over_the_limit_is_a_typed_error_after_one_request() {
     let table = [
         (Reply::response("200 OK", &[], "hello!"), "DeclaredTooLarge { declared: 6, limit: 5 }"),
         (
@@ -23,7 +23,7 @@ async fn answer_over_the_limit_is_a_typed_error_after_one_request() {
             chunked(&["hel", "lo!"], ""),
             "TooLarge { limit: 5, received: 6, partial: Partial(5 bytes) }",
         ),
-        // There is more to come, and it is not waited for.
+        // The rest of the body is not awaited.
         (
             Reply::Hang("HTTP/1.1 200 OK\r\n\r\nhello!".into()),
             "TooLarge { limit: 5, received: 6, partial: Partial(5 bytes) }",
@@ -35,11 +35,11 @@ async fn answer_over_the_limit_is_a_typed_error_after_one_request() {
         for failure in failures {
             assert_eq!(failure, expected);
         }
-        assert_eq!(server.requests().len(), 3, "one of each client");
+        assert_eq!(server.requests().len(), 3, "each client sends one");
     }
 }
 
-/// The errors of three clients, one call each.
+/// Returns the errors of three clients, with one call each.
 async fn fail_all(server: SocketAddr, interceptor: Interceptor) -> [String; 3] {
     let show = |error: Option<&Error>| format!("{:?}", error.unwrap());
     let client = lambda(server, interceptor.clone());
@@ -51,7 +51,7 @@ async fn fail_all(server: SocketAddr, interceptor: Interceptor) -> [String; 3] {
 }
 
 #[tokio::test]
-async fn error_is_taken_out_with_what_had_arrived() {
+async fn error_has_the_bytes_that_had_arrived() {
     let server = Scripted::in_turn([chunked(&["hel", "lo!"], "")]);
     let client = schemas(server.address(), Interceptor::new(5));
     let error = source(&client).send().await.unwrap_err();
@@ -61,7 +61,7 @@ async fn error_is_taken_out_with_what_had_arrived() {
 }
 
 #[tokio::test]
-async fn full_budget_is_no_reason_to_ask_again() {
+async fn call_that_fails_with_a_full_budget_is_not_retried() {
     let server = Scripted::start(|_, _| Reply::response("200 OK", &[], "hello"));
     let budget = MemoryBudget::new(5);
     let interceptor = Interceptor::new(Reader::new(6).budget(&budget.fail_fast()));
@@ -72,7 +72,7 @@ async fn full_budget_is_no_reason_to_ask_again() {
 }
 
 #[tokio::test]
-async fn broken_transfers_are_tried_again_as_without_the_interceptor() {
+async fn broken_transfers_are_retried_as_without_the_interceptor() {
     let short = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel";
     let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n";
     let table = [
@@ -92,7 +92,7 @@ async fn broken_transfers_are_tried_again_as_without_the_interceptor() {
             assert_eq!(output.body.unwrap().as_ref(), b"hello");
             assert_eq!(server.requests().len(), 3);
 
-            // There is none.
+            // No attempt succeeds.
             let reply = broken.clone();
             let server = Scripted::start(move |_, _| reply.clone());
             let client = schemas(server.address(), settings.clone());
@@ -103,7 +103,7 @@ async fn broken_transfers_are_tried_again_as_without_the_interceptor() {
             if let Some(read) = read {
                 assert!(matches!(read, CollectError::Body { .. }), "{read:?}");
             }
-            // The error of the transport is among the causes either way.
+            // The error of the transport is a cause in both cases.
             let causes: Vec<_> = crate::causes(&error).map(ToString::to_string).collect();
             assert!(causes.iter().any(|cause| cause.contains("reading a body")), "{causes:?}");
         }
@@ -111,7 +111,7 @@ async fn broken_transfers_are_tried_again_as_without_the_interceptor() {
 }
 
 #[tokio::test]
-async fn unavailable_service_is_asked_again_whatever_its_answer_has_in_it() {
+async fn response_with_status_503_is_retried_even_if_it_is_over_the_limit() {
     let server = Scripted::start(|_, _| Reply::response("503 Slow Down", &[], "hello!"));
     let client = schemas(server.address(), Interceptor::new(5));
     let error = source(&client).send().await.unwrap_err();
@@ -120,7 +120,7 @@ async fn unavailable_service_is_asked_again_whatever_its_answer_has_in_it() {
 }
 
 #[tokio::test]
-async fn limit_of_a_call_is_in_place_of_that_of_the_client() {
+async fn limit_of_a_call_replaces_the_limit_of_the_client() {
     let server = Scripted::start(|_, _| Reply::response("200 OK", &[], "hello"));
     for (of_client, of_call, is_read) in [(4, 5, true), (5, 4, false)] {
         let client = schemas(server.address(), Interceptor::new(of_client));
@@ -138,7 +138,7 @@ async fn limit_of_a_call_is_in_place_of_that_of_the_client() {
 }
 
 #[tokio::test]
-async fn client_goes_away_where_it_does_not_read_on() {
+async fn connection_is_closed_if_the_rest_of_the_body_is_not_read() {
     let declared = "HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\nhello!";
     let server = Scripted::in_turn([Reply::Hang(declared.into())]);
     let client = schemas(server.address(), Interceptor::new(5));

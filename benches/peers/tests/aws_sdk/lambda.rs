@@ -1,4 +1,4 @@
-//! Invoke, whose payload is a blob, and InvokeWithResponseStream, whose payload are events.
+//! Invoke, whose payload is a blob, and InvokeWithResponseStream, whose payload is a stream of events.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ async fn an_echo_is_the_same_byte_for_byte() {
         for length in [0, 1, 2047, 2048, 60_000, 6_000_000] {
             let sent: Vec<u8> = (0..length).map(|position| (position % 251) as u8).collect();
             let call = client.invoke().function_name(NAME).payload(Blob::new(sent.clone()));
-            let answer = call.send().await.unwrap();
-            assert_eq!((answer.status_code, answer.function_error()), (200, None));
-            // An empty one is none.
-            let received = answer.payload.map(Blob::into_inner).unwrap_or_default();
+            let response = call.send().await.unwrap();
+            assert_eq!((response.status_code, response.function_error()), (200, None));
+            // The SDK omits an empty payload.
+            let received = response.payload.map(Blob::into_inner).unwrap_or_default();
             assert!(received == sent, "{length} bytes");
         }
     })
@@ -37,7 +37,7 @@ async fn an_echo_is_the_same_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn events_are_left_alone_and_have_no_limit() {
+async fn event_stream_is_unchanged_and_has_no_limit() {
     let emulator = echo().await;
     let client = lambda(address(&emulator), Interceptor::new(0));
     let sent = vec![b'x'; 100_000];
@@ -58,7 +58,7 @@ async fn events_are_left_alone_and_have_no_limit() {
 }
 
 #[tokio::test]
-async fn other_interceptors_find_the_whole_response() {
+async fn other_interceptors_see_the_whole_response() {
     let server = Scripted::in_turn([Reply::response("200 OK", &[], "hello")]);
     let seen = Arc::new(AtomicUsize::new(0));
     let client = lambda(server.address(), Interceptor::new(5));
@@ -68,7 +68,7 @@ async fn other_interceptors_find_the_whole_response() {
     assert_eq!(seen.load(Ordering::SeqCst), 5);
 }
 
-/// Notes how long the body is when the response has been parsed.
+/// Stores the length of the body after the response is parsed.
 #[derive(Debug)]
 struct Looks(Arc<AtomicUsize>);
 
@@ -83,7 +83,7 @@ impl Intercept for Looks {
         _: &RuntimeComponents,
         _: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        let content = context.response().body().bytes().ok_or("not in memory")?;
+        let content = context.response().body().bytes().ok_or("the body is not in memory")?;
         self.0.store(content.len(), Ordering::SeqCst);
         Ok(())
     }

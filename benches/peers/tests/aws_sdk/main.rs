@@ -1,4 +1,4 @@
-//! Clients of the AWS SDK with the interceptor, and without it where that tells a difference.
+//! Clients of the AWS SDK with the interceptor, and without it for comparison.
 
 mod clients;
 mod failures;
@@ -13,7 +13,6 @@ use std::future::Future;
 use std::iter;
 use std::time::Duration;
 
-use presized_aws_sdk;
 use presized_support::ledger::Ledger;
 use presized_support::scripted::Reply;
 use tokio::time::timeout;
@@ -22,8 +21,8 @@ use tokio::time::timeout;
 #[global_allocator]
 static LEDGER: Ledger = Ledger;
 
-/// The error of the interceptor among the causes of one of the SDK's.
-fn read_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a aws_sdk::Error> {
+/// Returns the error of the interceptor among the causes of an error of the SDK.
+fn read_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a presized_aws_sdk::Error> {
     causes(error).find_map(|cause| cause.downcast_ref())
 }
 
@@ -33,7 +32,7 @@ fn causes<'a>(
     iter::successors(Some(error), |&error| error.source())
 }
 
-/// A response with this body, which is chunked.
+/// Returns a response with a chunked body.
 fn chunked(chunks: &[&str], trailers: &str) -> Reply {
     Reply::Keep(chunked_bytes(chunks, trailers).into())
 }
@@ -48,11 +47,11 @@ fn chunked_bytes(chunks: &[&str], trailers: &str) -> Vec<u8> {
 }
 
 async fn within_time<F: Future>(future: F) -> F::Output {
-    timeout(PATIENCE, future).await.expect("hangs")
+    timeout(PATIENCE, future).await.expect("the test hangs")
 }
 
-/// So that nothing hangs. No test waits for it.
+/// The timeout of a test that hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// More than any answer here.
+/// More than the longest response of these tests, in bytes.
 const LIMIT: u64 = 8 << 20;

@@ -1,7 +1,7 @@
-//! What a call costs in memory, the client's own included.
+//! The memory of a call, that of the client included.
 
 use aws_sdk_schemas::primitives::Blob;
-use presized::BufferPool;
+use presized::{BufferPool, Reader};
 use presized_aws_sdk::Interceptor;
 use presized_support::ledger::{Ledger, Mark, Spent};
 use presized_support::scripted::{Reply, Scripted};
@@ -10,32 +10,32 @@ use crate::clients::{Settings, schemas};
 use crate::schemas::source;
 
 const LENGTH: u64 = 4 << 20;
-/// What is allowed beside the content: hyper's read buffer grows to 408 KiB by doubling.
+/// The allowance next to the content: the read buffer of hyper grows to 408 KiB by doubling.
 const BESIDE: u64 = 1 << 20;
 
 #[test]
-fn answer_takes_one_buffer_beside_the_output() {
+fn response_takes_one_buffer_besides_the_output() {
     let spent = call_once(Interceptor::new(LENGTH));
     assert!(spent.bytes < 2 * LENGTH + BESIDE, "{spent:?}");
     assert!(spent.peak < 2 * LENGTH + BESIDE, "{spent:?}");
 }
 
 #[test]
-fn answer_takes_no_buffer_from_a_warm_pool() {
+fn response_allocates_no_buffer_with_a_warm_pool() {
     let pool = BufferPool::new(16 << 20);
     let spent = call_once(Interceptor::new(Reader::new(LENGTH).pool(&pool)));
     assert!(spent.bytes < LENGTH + BESIDE, "{spent:?}");
     assert!(spent.peak < LENGTH + BESIDE, "{spent:?}");
 }
 
-/// The same without the interceptor, so that the others can tell.
+/// Shows that the other tests measure the effect of the interceptor.
 #[test]
-fn answer_takes_more_than_two_buffers_without_the_interceptor() {
+fn response_takes_more_than_two_buffers_without_the_interceptor() {
     let spent = call_once(Settings::default());
     assert!(spent.bytes > 2 * LENGTH + BESIDE, "{spent:?}");
 }
 
-/// The second of two calls.
+/// Returns the memory of the second of two calls.
 fn call_once(settings: impl Into<Settings>) -> Spent {
     let _alone = Ledger::alone();
     let content = vec![7; LENGTH as usize];

@@ -18,7 +18,7 @@ async fn a_policy_is_the_string_that_was_sent() {
 }
 
 #[tokio::test]
-async fn an_object_is_left_alone_and_has_no_limit() {
+async fn streamed_object_is_unchanged_and_has_no_limit() {
     let object = vec![b'x'; 100_000];
     let server = Scripted::in_turn([Reply::response("200 OK", &[], &object)]);
     let client = s3(server.address(), Interceptor::new(0));
@@ -38,7 +38,7 @@ async fn checksum_of_an_object_is_compared_as_without_the_interceptor() {
 }
 
 #[tokio::test]
-async fn answer_to_head_may_declare_more_than_the_limit() {
+async fn response_to_head_may_declare_more_than_the_limit() {
     let head = Reply::Keep("HTTP/1.1 200 OK\r\nContent-Length: 5000000000\r\n\r\n".into());
     let server = Scripted::in_turn([head]);
     let client = s3(server.address(), Interceptor::new(0));
@@ -47,7 +47,7 @@ async fn answer_to_head_may_declare_more_than_the_limit() {
 }
 
 #[tokio::test]
-async fn error_answers_are_read_and_have_the_limit() {
+async fn error_responses_are_read_within_the_limit() {
     let content = "<Error><Code>NoSuchBucketPolicy</Code><Message>none</Message></Error>";
     let refused = Reply::response("404 Not Found", &[], content);
     let length = content.len() as u64;
@@ -56,7 +56,7 @@ async fn error_answers_are_read_and_have_the_limit() {
     let client = s3(server.address(), Interceptor::new(length));
     let error = client.get_bucket_policy().bucket("bucket").send().await.unwrap_err();
     assert_eq!(error.code(), Some("NoSuchBucketPolicy"));
-    // Of an operation that streams too.
+    // Also of an operation that streams.
     let error = client.get_object().bucket("bucket").key("key").send().await.unwrap_err();
     assert_eq!(error.code(), Some("NoSuchBucketPolicy"));
 

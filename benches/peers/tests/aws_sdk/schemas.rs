@@ -2,7 +2,7 @@
 
 use aws_sdk_schemas::Client;
 use aws_sdk_schemas::operation::get_code_binding_source::builders::GetCodeBindingSourceFluentBuilder;
-use presized::LengthHistory;
+use presized::{LengthHistory, Reader};
 use presized_aws_sdk::Interceptor;
 use presized_support::scripted::{Reply, Scripted};
 
@@ -28,7 +28,7 @@ async fn a_source_is_the_blob_that_was_sent() {
 }
 
 #[tokio::test]
-async fn history_learns_from_answers_without_a_length() {
+async fn history_learns_from_responses_without_a_length() {
     let server = Scripted::start(|_, _| chunked(&["hello"], ""));
     let history = LengthHistory::new();
     let client = schemas(server.address(), Interceptor::new(Reader::new(5).history(&history)));

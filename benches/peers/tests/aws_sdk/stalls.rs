@@ -1,11 +1,10 @@
-//! The SDK's protection against stalled streams, which is 1 byte per second within a period of
-//! grace.
+//! The SDK's protection against stalled streams: at least 1 byte per second, within a grace period.
 
 use std::time::Duration;
 
 use bytes::Bytes;
+use presized::{BufferPool, Collect, MemoryBudget, Reader};
 use presized_aws_sdk::Interceptor;
-use presized::{BufferPool, Collect, MemoryBudget};
 use presized_support::scripted::{Reply, Scripted};
 
 use crate::clients::{Settings, schemas};
@@ -13,10 +12,10 @@ use crate::schemas::source;
 use crate::{LIMIT, causes, within_time};
 
 #[tokio::test]
-async fn stalled_answers_fail_as_without_the_interceptor() {
+async fn stalled_responses_fail_as_without_the_interceptor() {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n";
     let table = [
-        // Nothing, nothing more, and less than a byte per second.
+        // No byte, no further byte, and less than a byte per second.
         Reply::Hang(head.into()),
         Reply::Hang(format!("{head}hello").into()),
         Reply::Trickle(format!("{head}hello").into(), 4 * GRACE, vec![Bytes::from("x"); 9]),
@@ -36,9 +35,9 @@ async fn stalled_answers_fail_as_without_the_interceptor() {
 }
 
 #[tokio::test]
-async fn slow_answer_is_read_for_longer_than_a_stall_may_last() {
+async fn slow_response_is_read_for_longer_than_a_stall_may_last() {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 300\r\n\r\n";
-    // A tenth of a second each, so three seconds in all.
+    // Each piece takes a tenth of a second, three seconds in all.
     let pieces = vec![Bytes::from("0123456789"); 30];
     let reply = Reply::Trickle(head.into(), GRACE / 5, pieces);
     let server = Scripted::in_turn([reply]);
@@ -49,12 +48,13 @@ async fn slow_answer_is_read_for_longer_than_a_stall_may_last() {
 }
 
 #[tokio::test]
-async fn answer_that_waits_for_its_share_of_a_budget_is_no_stalled_stream() {
+async fn response_that_waits_for_memory_of_a_budget_is_not_a_stalled_stream() {
     let server = Scripted::in_turn([Reply::response("200 OK", &[], "hello")]);
     let budget = MemoryBudget::new(8);
     let pool = BufferPool::new(0);
     let body = http_body_util::Full::<Bytes>::from("in use!");
-    let held = Collect::new(body, Reader::new(8).budget(&budget).pool(&pool)).bytes().await.unwrap();
+    let held =
+        Collect::new(body, Reader::new(8).budget(&budget).pool(&pool)).bytes().await.unwrap();
     assert!(budget.in_use() > 3);
 
     let interceptor = Interceptor::new(Reader::new(8).budget(&budget));

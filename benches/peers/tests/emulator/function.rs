@@ -1,5 +1,5 @@
-//! A function on lambda_runtime as a program, for a test to start: an example to Cargo, which is
-//! how it builds what has the dependencies of tests and is none.
+//! A function on lambda_runtime, which a test starts as a program. It is an example, because Cargo
+//! builds examples with the dependencies of tests.
 
 use std::sync::LazyLock;
 
@@ -16,11 +16,11 @@ async fn main() -> Result<(), Error> {
 
 type Chunks = BoxStream<'static, Result<Bytes, Error>>;
 
-/// What it does is in the event.
+/// Does what the event says.
 async fn function(event: LambdaEvent<String>) -> Result<FunctionResponse<String, Chunks>, Error> {
     let LambdaEvent { payload: event, context } = event;
     let (command, argument) = event.split_once(' ').unwrap_or((&event, ""));
-    let answer = match command {
+    let response = match command {
         "answer" => "x".repeat(argument.parse()?),
         "context" => format!(
             "{} {} {} {} {:?} {}",
@@ -45,8 +45,8 @@ async fn function(event: LambdaEvent<String>) -> Result<FunctionResponse<String,
         }
         _ => event,
     };
-    Ok(FunctionResponse::BufferedResponse(answer))
+    Ok(FunctionResponse::BufferedResponse(response))
 }
 
-/// As many meet as run at the same time.
+/// Invocations wait here until as many run as the concurrency allows.
 static MEETING: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(4));

@@ -1,4 +1,4 @@
-//! The emulator between what AWS itself has for functions and for those who call them.
+//! The emulator with the runtime and the SDK of AWS.
 
 mod runtime;
 mod sdk;
@@ -16,11 +16,11 @@ fn sdk_of(emulator: &Emulator) -> aws_sdk_lambda::Client {
 }
 
 async fn within_time<F: Future>(future: F) -> F::Output {
-    timeout(PATIENCE, future).await.expect("hangs")
+    timeout(PATIENCE, future).await.expect("the test hangs")
 }
 
-/// What answers fit into, and no more: 6 MiB and a little.
-const ANSWER_MAX: usize = 6_291_556;
+/// The longest response of a function in bytes.
+const RESPONSE_MAX: usize = 6_291_556;
 
-/// So that nothing hangs. No test waits for it.
+/// The timeout of a test that hangs.
 const PATIENCE: Duration = Duration::from_secs(120);

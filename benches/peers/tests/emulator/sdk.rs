@@ -1,4 +1,4 @@
-//! aws-sdk-lambda, and functions that the runtime of presized runs.
+//! Functions on the runtime of presized, called by aws-sdk-lambda.
 
 use aws_sdk_lambda::Client;
 use aws_sdk_lambda::operation::invoke::InvokeOutput;
@@ -18,11 +18,11 @@ async fn an_echo_is_the_same_byte_for_byte() {
     within_time(async {
         for length in [0, 1, 2047, 2048, 2049, 60_000, 6_000_000] {
             let sent: Vec<u8> = (0..length).map(|position| (position % 251) as u8).collect();
-            let answer = invoke(&client, sent.clone()).await;
-            assert_eq!((answer.status_code, answer.function_error()), (200, None));
-            assert_eq!(answer.executed_version(), Some("$LATEST"));
-            // An empty one is none.
-            let received = answer.payload.map(Blob::into_inner).unwrap_or_default();
+            let response = invoke(&client, sent.clone()).await;
+            assert_eq!((response.status_code, response.function_error()), (200, None));
+            assert_eq!(response.executed_version(), Some("$LATEST"));
+            // The SDK omits an empty payload.
+            let received = response.payload.map(Blob::into_inner).unwrap_or_default();
             assert!(received == sent, "{length} bytes");
         }
     })
@@ -36,10 +36,10 @@ async fn an_event_is_queued_and_a_dry_run_is_not_executed() {
     within_time(async {
         for (kind, status) in [(InvocationType::Event, 202), (InvocationType::DryRun, 204)] {
             let call = client.invoke().function_name(NAME).payload(Blob::new("1"));
-            let answer = call.invocation_type(kind).send().await.unwrap();
-            assert_eq!(answer.status_code, status);
+            let response = call.invocation_type(kind).send().await.unwrap();
+            assert_eq!(response.status_code, status);
         }
-        // After what was queued, since there is one runtime.
+        // The queued event runs first, because there is one runtime.
         assert_eq!(invoke(&client, "last").await.payload.unwrap().as_ref(), b"last");
     })
     .await;
@@ -47,20 +47,20 @@ async fn an_event_is_queued_and_a_dry_run_is_not_executed() {
 }
 
 #[tokio::test]
-async fn a_failure_comes_with_its_report_and_the_log() {
+async fn failed_call_has_an_error_report_and_the_log() {
     let (_emulator, client) = start().await;
     within_time(async {
         let call = client.invoke().function_name(NAME).payload(Blob::new("fail"));
-        let answer = call.log_type(LogType::Tail).send().await.unwrap();
-        assert_eq!((answer.status_code, answer.function_error()), (200, Some("Unhandled")));
-        assert!(answer.log_result().is_some());
-        assert_is_report(answer.payload.unwrap().as_ref());
+        let response = call.log_type(LogType::Tail).send().await.unwrap();
+        assert_eq!((response.status_code, response.function_error()), (200, Some("Unhandled")));
+        assert!(response.log_result().is_some());
+        assert_is_report(response.payload.unwrap().as_ref());
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_stream_comes_with_its_end() {
+async fn stream_ends_with_a_complete_event() {
     let (emulator, client) = start().await;
     within_time(async {
         let (content, end) = stream_of(&client, "stream").await;
@@ -83,7 +83,7 @@ async fn a_stream_comes_with_its_end() {
 }
 
 #[tokio::test]
-async fn refusals_have_the_types_of_the_sdk() {
+async fn refused_calls_have_the_error_types_of_the_sdk() {
     let (_emulator, client) = start().await;
     within_time(async {
         let refused = client.invoke().function_name("nobody").send().await.unwrap_err();
@@ -93,7 +93,7 @@ async fn refusals_have_the_types_of_the_sdk() {
         let call = client.invoke().function_name(NAME).payload(large).send().await;
         let refused = call.unwrap_err();
         assert_eq!(refused.raw_response().unwrap().status().as_u16(), 413);
-        // Not one of those that the SDK knows by name.
+        // The SDK has no type for this error.
         let error = refused.into_service_error();
         assert_eq!(error.meta().code(), Some("RequestEntityTooLargeException"));
     })
@@ -101,7 +101,7 @@ async fn refusals_have_the_types_of_the_sdk() {
 }
 
 #[tokio::test]
-async fn a_call_too_many_is_tried_again() {
+async fn throttled_call_is_retried() {
     let (emulator, client) = start().await;
     emulator.throttle(NAME, 1).unwrap();
     within_time(async {
@@ -124,7 +124,7 @@ async fn invoke(client: &Client, payload: impl Into<Vec<u8>>) -> InvokeOutput {
     client.invoke().function_name(NAME).payload(Blob::new(payload)).send().await.unwrap()
 }
 
-/// All chunks of the answer, and what is after them.
+/// Returns all chunks of the response, and the event after them.
 async fn stream_of(
     client: &Client,
     payload: &str,
@@ -152,7 +152,7 @@ fn assert_is_report(payload: &[u8]) {
     assert_eq!(report["errorMessage"], "no such fruit");
 }
 
-/// What it does is in the event.
+/// Does what the event says.
 async fn function_of_event(
     event: Bytes,
     _context: Context,
@@ -171,5 +171,5 @@ async fn function_of_event(
 
 const NAME: &str = "fruit";
 
-/// More than one frame holds.
+/// More than one frame of the stream can hold, in bytes.
 const LARGE: usize = 6_000_000;

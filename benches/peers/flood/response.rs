@@ -1,17 +1,17 @@
-//! What the function answers to each call, and how an answer breaks.
+//! The response to each call, and the ways in which it breaks.
 
 use presized_support::pattern::{self, Pattern};
 
-/// What every answer has that is whole.
+/// The length of a complete response in bytes.
 pub(crate) const LENGTH: u64 = 1024;
 
-/// The answer to one call. No two calls have the same.
+/// Returns the content of the response to one call. It differs from that of any other call.
 pub(crate) fn content(call: u32) -> Vec<u8> {
     let rest = Pattern::of(LENGTH - DIGITS as u64).next_frame();
     [format!("{call:0DIGITS$}").into(), rest.unwrap_or_default()].concat()
 }
 
-/// Whether `payload` is the answer to this call, to the last byte.
+/// Returns whether `payload` is the response to this call, to the last byte.
 pub(crate) fn is_right(payload: &[u8], call: u32) -> bool {
     payload.split_at_checked(DIGITS).is_some_and(|(digits, rest)| {
         digits == format!("{call:0DIGITS$}").as_bytes()
@@ -19,28 +19,29 @@ pub(crate) fn is_right(payload: &[u8], call: u32) -> bool {
     })
 }
 
-/// What becomes of an answer on its way.
+/// What happens to a response on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Whole,
-    /// The connection ends before the answer begins.
+    /// The connection ends before the response begins.
     Silent,
-    /// It ends within the head.
+    /// The connection ends within the head.
     CutHead,
-    /// It ends within the content, after as many bytes.
+    /// The connection ends within the content, after this many bytes.
     CutContent(usize),
-    /// The same with a reset.
+    /// The connection is reset within the content, after this many bytes.
     Reset(usize),
-    /// A chunked answer ends without its last chunk.
+    /// A chunked response ends without its last chunk.
     CutChunks,
-    /// What comes is not HTTP.
+    /// The bytes are not HTTP.
     Garbage,
-    /// The length is no number.
+    /// The content length is not a number.
     BadLength,
 }
 
 impl Fate {
-    /// Of one call in a hundred it is to break, whatever order the calls come in.
+    /// Returns the fate of the response to this call. One call in a hundred breaks, in any order of
+    /// the calls.
     pub(crate) fn of(call: u32) -> Self {
         let random = mix(SEED ^ u64::from(call));
         if !random.is_multiple_of(100) {
@@ -58,8 +59,8 @@ impl Fate {
         }
     }
 
-    /// The bytes that are sent. Unless it is whole, the connection ends after them.
-    pub(crate) fn answer(self, call: u32) -> Vec<u8> {
+    /// Returns the bytes to send. Unless the response is whole, the connection ends after them.
+    pub(crate) fn bytes(self, call: u32) -> Vec<u8> {
         let content = content(call);
         let length = format!("content-length: {LENGTH}\r\n\r\n");
         let (status, head, content): (_, &str, &[u8]) = match self {
@@ -83,10 +84,10 @@ fn mix(mut bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// The figures of one run can be had again.
+/// The seed is fixed, so that each run breaks the same calls.
 const SEED: u64 = 20_261_130;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nx-amzn-requestid: 8fb4c6a2-6a1d-4f0c-9c57-2f0d3a1b7e64\r\n";
 
-/// Of the number of the call, with which its answer begins.
+/// The number of digits of the call number, with which a response begins.
 const DIGITS: usize = 8;

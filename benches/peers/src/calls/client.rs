@@ -1,58 +1,61 @@
-//! The process that calls: one case, in memory of its own.
+//! The client process: one case, in memory of its own.
 
 use std::time::{Duration, Instant};
 
-use presized_peers::child;
+use presized_benches::child;
 use presized_support::client::Error;
 use presized_support::ledger::{Ledger, Mark};
-use presized_support::meter::{Side, pin, thread_cpu};
+use presized_support::meter::{Resident, Side, pin, thread_cpu};
 use presized_support::pattern;
 use presized_support::usage::minor_faults;
 use tokio::runtime;
 use tokio::task::JoinSet;
 
-use crate::case::{Case, Errand, MIB};
-use crate::connection::Connection;
+use super::MIB;
+use super::case::{Case, Job};
+use super::connection::Connection;
 
-/// What a client can be asked for, all over one connection except for the last.
-pub(crate) mod question {
-    /// What a call allocates: blocks, large blocks and bytes; then the most bytes alive at
-    /// one time, and those between two calls.
-    pub(crate) const MEMORY: &str = "memory";
-    /// CPU time of a call in seconds, and its page faults.
-    pub(crate) const COST: &str = "cost";
-    /// The median and the 99th percentile of the time from a call to its answer, in
-    /// seconds, with [`IN_FLIGHT`](super::IN_FLIGHT) calls at a time.
-    pub(crate) const LATENCY: &str = "latency";
+/// The commands that a client replies to. All but the last use one connection.
+pub(super) mod command {
+    /// The figures of [`Memory`](super::super::Memory).
+    pub(in super::super) const MEMORY: &str = "memory";
+    /// CPU time of one call in seconds, and its page faults.
+    pub(in super::super) const COST: &str = "cost";
+    /// The median and the 99th percentile of the latency in seconds, with
+    /// [`IN_FLIGHT`](super::IN_FLIGHT) calls at a time.
+    pub(in super::super) const LATENCY: &str = "latency";
 }
 
-/// Calls that are open at the same time while latency is measured.
-pub(crate) const IN_FLIGHT: u64 = 64;
+/// The number of calls in flight while latency is measured.
+pub const IN_FLIGHT: u64 = 64;
 
-pub(crate) fn run(errand: &Errand) -> Result<(), Error> {
+/// Runs a client process. The program must have the counting allocator.
+pub fn run(job: &str) -> Result<(), Error> {
+    let job: Job = serde_json::from_str(job)?;
     pin(Side::Client);
     pattern::prepare();
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
+    let resident = Resident::read().now;
     Ledger::count_this_thread(true);
     let before = Ledger::live();
-    let connection = Connection::open(errand)?;
+    let connection = Connection::open(&job)?;
     runtime.block_on(warm_up(&connection))?;
     let idle = Ledger::live() - before;
     Ledger::count_this_thread(false);
-    child::answer(|asked| {
+    child::serve(|command| {
         runtime.block_on(async {
-            match asked {
-                question::MEMORY => memory(&connection, idle).await,
-                question::COST => cost(&connection, errand.case).await,
-                question::LATENCY => latency(&connection, errand.case).await,
-                _ => Err(format!("{asked} is no question").into()),
+            match command {
+                command::MEMORY => memory(&connection, idle, resident).await,
+                command::COST => cost(&connection, job.case).await,
+                command::LATENCY => latency(&connection, job.case).await,
+                _ => Err(format!("unknown command: {command}").into()),
             }
         })
     })
 }
 
-/// The first call connects, the first few fill the pool and let hyper's read buffer grow,
-/// and some more until the allocator has what all of that takes.
+/// Makes the first calls. They connect, fill the pool, and let the read buffer of hyper and the
+/// allocator grow to their final size.
 async fn warm_up(connection: &Connection) -> Result<(), Error> {
     for _ in 0..40 {
         connection.check(&connection.call().await?)?;
@@ -60,10 +63,10 @@ async fn warm_up(connection: &Connection) -> Result<(), Error> {
     Ok(())
 }
 
-/// Calls for which allocations are counted.
+/// The number of calls for which allocations are counted.
 const COUNTED: u64 = 20;
 
-async fn memory(connection: &Connection, idle: u64) -> Result<String, Error> {
+async fn memory(connection: &Connection, idle: u64, resident: u64) -> Result<String, Error> {
     Ledger::count_this_thread(true);
     let mark = Mark::now();
     for _ in 0..COUNTED {
@@ -71,14 +74,15 @@ async fn memory(connection: &Connection, idle: u64) -> Result<String, Error> {
     }
     let spent = mark.spent();
     Ledger::count_this_thread(false);
-    let calls = COUNTED as f64;
     let [allocations, large, allocated] =
-        [spent.allocations, spent.large, spent.bytes].map(|count| count as f64 / calls);
-    let peak = idle + spent.peak;
-    Ok(child::numbers([allocations, large, allocated, peak as f64, idle as f64]))
+        [spent.allocations, spent.large, spent.bytes].map(|count| count as f64 / COUNTED as f64);
+    let [peak, idle, resident] =
+        [idle + spent.peak, idle, Resident::read().peak.saturating_sub(resident)]
+            .map(|bytes| bytes as f64);
+    Ok(child::numbers([allocations, large, allocated, peak, idle, resident]))
 }
 
-/// From a call to the release of its answer, without the check of a long one.
+/// Measures from the call to the release of its response, without the check of a long one.
 async fn cost(connection: &Connection, case: Case) -> Result<String, Error> {
     let (mut cpu, mut faults) = (Duration::ZERO, 0);
     let mut start = (thread_cpu(), minor_faults());
@@ -88,7 +92,7 @@ async fn cost(connection: &Connection, case: Case) -> Result<String, Error> {
     };
     for _ in 0..case.batch() {
         let payload = connection.call().await?;
-        // Short answers are many, and reading the clock for each would weigh more than its check.
+        // Reading the clock for each short response would cost more than its check.
         if case.length >= MIB {
             stop(start);
             connection.check(&payload)?;
@@ -103,12 +107,12 @@ async fn cost(connection: &Connection, case: Case) -> Result<String, Error> {
 }
 
 async fn latency(connection: &Connection, case: Case) -> Result<String, Error> {
-    let mut callers = JoinSet::new();
+    let mut tasks = JoinSet::new();
     for _ in 0..IN_FLIGHT {
         let connection = connection.clone();
-        callers.spawn(async move {
+        tasks.spawn(async move {
             let mut times = Vec::new();
-            for _ in 0..case.in_turn() {
+            for _ in 0..case.calls_of_task() {
                 let start = Instant::now();
                 let payload = connection.call().await?;
                 times.push(start.elapsed().as_secs_f64());
@@ -118,8 +122,8 @@ async fn latency(connection: &Connection, case: Case) -> Result<String, Error> {
         });
     }
     let mut times = Vec::new();
-    while let Some(of_caller) = callers.join_next().await {
-        times.extend(of_caller??);
+    while let Some(of_task) = tasks.join_next().await {
+        times.extend(of_task??);
     }
     times.sort_unstable_by(f64::total_cmp);
     Ok(child::numbers([50, 99].map(|percent| times[(times.len() - 1) * percent / 100])))
