@@ -36,22 +36,12 @@ const NOTE: &str = "hyper over loopback, medians. Default: glibc without setting
 impl Charts<'_> {
     fn declared(&self) -> Chart {
         let ways = [Way::Collect, Way::Presized, Way::Pool];
-        let title = format!(
-            "Declared length: presized takes {}, {} with a warm pool",
-            self.finding(Transport::Http1, Way::Presized),
-            table::times(self.ratio(Transport::Http1, Way::Pool)),
-        );
-        self.of_transport(title, Transport::Http1, &ways)
+        self.of_transport("Declared length", Transport::Http1, &ways)
     }
 
     fn chunked(&self) -> Chart {
         let ways = [Way::Collect, Way::Presized, Way::Pool, Way::PoolHistory];
-        let title = format!(
-            "Chunked: presized takes {}, {} with a warm pool",
-            self.finding(Transport::Chunked, Way::Presized),
-            table::times(self.ratio(Transport::Chunked, Way::Pool)),
-        );
-        self.of_transport(title, Transport::Chunked, &ways)
+        self.of_transport("Chunked", Transport::Chunked, &ways)
     }
 
     fn tls(&self) -> Chart {
@@ -141,7 +131,12 @@ impl Charts<'_> {
     }
 
     /// The figures of all lengths over one transport.
-    fn of_transport(&self, title: String, transport: Transport, ways: &[Way]) -> Chart {
+    fn of_transport(&self, subject: &str, transport: Transport, ways: &[Way]) -> Chart {
+        let title = format!(
+            "{subject}: presized takes {}, {} with a warm pool",
+            self.finding(transport, Way::Presized),
+            table::times(self.ratio(transport, Way::Pool)),
+        );
         let values = |figure: &dyn Fn(u64, Way) -> f64| {
             let of_length =
                 |&length: &u64| ways.iter().map(|&way| figure(length, way)).collect::<Vec<_>>();

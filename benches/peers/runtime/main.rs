@@ -133,4 +133,4 @@ async fn start(cell: Cell) -> Result<Emulator, Error> {
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The pool of the callers holds 32 of the longest responses.
-const IDLE_BYTES: usize = 256 << 20;
+const IDLE_BYTES: u64 = 256 << 20;
