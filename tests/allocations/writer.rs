@@ -6,9 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use presized::{BufferPool, LengthHistory};
 use presized_support::ledger::Ledger;
 
-#[global_allocator]
-static LEDGER: Ledger = Ledger;
-
 const MIB: usize = 1 << 20;
 
 /// 6 MiB of JSON, which a serialiser writes in many small pieces.

@@ -1,6 +1,8 @@
 //! What is said about memory, counted: one body allocation, none for what is refused,
 //! and never more than was earned.
 
+mod writer;
+
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::{LazyLock, MutexGuard};
