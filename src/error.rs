@@ -362,7 +362,8 @@ impl<E: Error + 'static> Error for CollectError<E> {
 }
 
 impl<E: Error + Send + Sync + 'static> From<CollectError<E>> for io::Error {
-    /// Wraps the error. If the error of the body is an [`io::Error`], its kind is kept.
+    /// Wraps the error. If the error of the body is an [`io::Error`] or is caused by one, the kind of
+    /// the first one is kept.
     fn from(error: CollectError<E>) -> Self {
         let kind = match &error {
             CollectError::DeclaredTooLarge { .. } | CollectError::TooLarge { .. } => {
@@ -372,12 +373,21 @@ impl<E: Error + Send + Sync + 'static> From<CollectError<E>> for io::Error {
             CollectError::OutOfMemory { .. } | CollectError::Budget { .. } => {
                 io::ErrorKind::OutOfMemory
             }
-            CollectError::Body { source, .. } => {
-                let source: &(dyn Error + 'static) = source;
-                source.downcast_ref().map_or(io::ErrorKind::Other, io::Error::kind)
-            }
+            CollectError::Body { source, .. } => io_kind(source),
             _ => io::ErrorKind::InvalidData,
         };
         Self::new(kind, error)
     }
+}
+
+/// Returns the kind of the first [`io::Error`] among `error` and its causes.
+fn io_kind(error: &(dyn Error + 'static)) -> io::ErrorKind {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return error.kind();
+        }
+        next = error.source();
+    }
+    io::ErrorKind::Other
 }

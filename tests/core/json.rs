@@ -1,4 +1,4 @@
-//! JSON that is none, or that is not what was asked for.
+//! Content that is not JSON, or not JSON of the requested type.
 
 use std::error::Error;
 
@@ -22,13 +22,13 @@ fn invalid(error: CollectError<MockError>) -> presized::JsonError {
 async fn read<T: serde::de::DeserializeOwned>(
     content: &[u8],
 ) -> Result<T, CollectError<MockError>> {
-    // In two frames, wherever that cuts it.
+    // The content comes in two frames, cut in the middle.
     let (head, tail) = content.split_at(content.len() / 2);
     Collect::new(Mock::of([head, tail]), 1 << 20).json().await
 }
 
 #[tokio::test]
-async fn hostile_documents_are_errors_and_leave_the_content() {
+async fn invalid_json_fails_with_its_position_and_content() {
     let nested = "[".repeat(200_000);
     let closed = format!("{}{}", "[".repeat(129), "]".repeat(129));
     let table: [(&[u8], &str); 12] = [
@@ -54,9 +54,9 @@ async fn hostile_documents_are_errors_and_leave_the_content() {
 }
 
 #[tokio::test]
-async fn content_is_in_no_message() {
+async fn error_messages_and_debug_output_quote_no_content() {
     let table = [
-        // a string in place of a number, the name of a field, a number, and what does not parse
+        // A string in place of a number, an unknown field, wrong types, and syntax errors.
         r#"{"cents":"hunter2"}"#,
         r#"{"hunter2":1}"#,
         r#""hunter2""#,
@@ -67,23 +67,23 @@ async fn content_is_in_no_message() {
     ];
     for content in table {
         let error = read::<Price>(content.as_bytes()).await.unwrap_err();
-        let mut said = format!("{error} {error:?} {error:#?}");
+        let mut output = format!("{error} {error:?} {error:#?}");
         let mut next = error.source();
         while let Some(source) = next {
-            said += &format!(" {source} {source:?}");
+            output += &format!(" {source} {source:?}");
             next = source.source();
         }
         for secret in ["hunter2", "1844"] {
-            assert!(!said.contains(secret), "{content}: {said}");
+            assert!(!output.contains(secret), "{content}: {output}");
         }
-        // It is where, and whoever wants to know what can ask.
-        assert!(said.contains("at line 1 column "), "{said}");
+        // The position is reported.
+        assert!(output.contains("at line 1 column "), "{output}");
         assert!(invalid(error).line() == 1);
     }
 }
 
 #[tokio::test]
-async fn value_that_is_refused_once_it_is_read_has_no_place() {
+async fn value_rejected_after_parsing_has_no_position() {
     #[derive(Debug, Deserialize)]
     #[serde(try_from = "String")]
     struct Never;
@@ -99,7 +99,7 @@ async fn value_that_is_refused_once_it_is_read_has_no_place() {
 }
 
 #[tokio::test]
-async fn numbers_beyond_a_type_are_errors_of_data() {
+async fn numbers_out_of_range_are_data_errors() {
     for content in ["18446744073709551616", "-1", "1.0", "1e3"] {
         let source = invalid(read::<u64>(content.as_bytes()).await.unwrap_err());
         assert!(
@@ -111,7 +111,7 @@ async fn numbers_beyond_a_type_are_errors_of_data() {
 }
 
 #[tokio::test]
-async fn limit_and_pool_are_those_of_every_form() {
+async fn limit_and_pool_apply_to_json() {
     let pool = BufferPool::new(1 << 20);
     let content = format!("\"{}\"", "x".repeat(50_000));
     let frames = || {
@@ -127,11 +127,29 @@ async fn limit_and_pool_are_those_of_every_form() {
     assert_eq!((value.len(), pool.stats().outstanding), (50_000, 0));
 }
 
-/// As the documentation warns.
+/// The documentation of `Collect::json` states this bound.
 #[tokio::test]
-async fn message_of_serde_is_up_to_six_times_the_content() {
+async fn parser_message_takes_up_to_six_times_the_content() {
     let content = format!("\"{}\"", "\u{7f}".repeat(10_000));
     let error = read::<u64>(content.as_bytes()).await.unwrap_err();
     let quoted = invalid(error).get_ref().to_string().len();
     assert!((60_000..60_200).contains(&quoted), "{quoted}");
+}
+
+#[tokio::test]
+async fn json_error_has_a_line_and_a_column() {
+    let position = |source: presized::JsonError| {
+        let position = (source.line(), source.column());
+        let parser = source.into_inner().downcast::<serde_json::Error>().unwrap();
+        assert_eq!((parser.line(), parser.column()), position);
+        position
+    };
+    let table: [(&[u8], (usize, usize)); 4] =
+        [(b"[1,\n 2,\n x]", (3, 2)), (b"", (1, 0)), (b"[1", (1, 2)), (b"[1]\n\n]", (3, 1))];
+    for (content, expected) in table {
+        let error = read::<serde_json::Value>(content).await.unwrap_err();
+        assert_eq!(position(invalid(error)), expected, "{}", content.escape_ascii());
+    }
+    let error = read::<Price>(b"\n\n{\"cents\":\"1\"}").await.unwrap_err();
+    assert_eq!(position(invalid(error)), (3, 12));
 }

@@ -1,4 +1,4 @@
-//! What a declared length does to the reading of a body.
+//! The declared length of a response, and what differs from it.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response};
@@ -16,7 +16,7 @@ fn response(fields: &[(&'static str, &'static [u8])], body: Mock) -> Response<Mo
 }
 
 #[tokio::test]
-async fn signed_number_is_no_length() {
+async fn signed_content_length_is_invalid() {
     for value in [&b"+5"[..], b"-1", b"-0"] {
         let response = response(&[("content-length", value)], Mock::of(["hello"]));
         let read = response.collect_presized(&Method::GET, 10).collected().await.unwrap();
@@ -26,7 +26,7 @@ async fn signed_number_is_no_length() {
 }
 
 #[tokio::test]
-async fn empty_value_is_not_zero() {
+async fn empty_content_length_is_not_zero() {
     let response = response(&[("content-length", b"")], Mock::of(["abc"]));
     let read = response
         .collect_presized(&Method::GET, Reader::new(10).mismatch(Mismatch::Reject))
@@ -37,7 +37,7 @@ async fn empty_value_is_not_zero() {
 }
 
 #[tokio::test]
-async fn identical_repeats_are_one_length() {
+async fn repeated_identical_content_lengths_are_one_length() {
     let spellings: [&[(&str, &[u8])]; 3] = [
         &[("content-length", b"3"), ("content-length", b"3")],
         &[("content-length", b"3,3")],
@@ -52,7 +52,7 @@ async fn identical_repeats_are_one_length() {
 }
 
 #[tokio::test]
-async fn transfer_encoding_overrides_the_length() {
+async fn transfer_encoding_overrides_content_length() {
     let fields: &[(&str, &[u8])] = &[("content-length", b"3"), ("transfer-encoding", b"chunked")];
     for mismatch in [Mismatch::RejectShorter, Mismatch::Reject, Mismatch::Allow] {
         let response = response(fields, Mock::of(["hello"]));
@@ -67,19 +67,19 @@ async fn transfer_encoding_overrides_the_length() {
 }
 
 #[tokio::test]
-async fn head_has_no_content_whatever_its_length_says() {
-    // Would hang if the end of the body were awaited.
+async fn response_to_head_is_empty_whatever_it_declares() {
+    // The test hangs if the read waits for the end of the body.
     let body = Mock::new([Step::Hang]).exact(0).end_stream();
     let response = response(&[("content-length", b"3501")], body);
     assert_eq!(response.collect_presized(&Method::HEAD, 10).bytes().await.unwrap(), "");
 
-    // The caller passed the field himself; the body knows better.
+    // The caller passes the field without the method. The size hint of the body outranks it.
     let body = Mock::new([Step::Hang]).exact(0).end_stream();
     assert_eq!(collect_presized(body, Some(3501), 10_000).await.unwrap(), "");
 }
 
 #[tokio::test]
-async fn statuses_without_content_are_empty() {
+async fn statuses_204_and_304_are_empty_whatever_they_declare() {
     for status in [204, 304] {
         let mut response = response(&[("content-length", b"5")], Mock::default());
         *response.status_mut() = status.try_into().unwrap();
@@ -90,7 +90,7 @@ async fn statuses_without_content_are_empty() {
 }
 
 #[tokio::test]
-async fn size_hint_outranks_the_header() {
+async fn exact_size_hint_outranks_content_length() {
     let read =
         Collect::new(Mock::of(["hello"]).exact(5), Reader::new(10).mismatch(Mismatch::Reject))
             .content_length(Some(3))
@@ -108,7 +108,7 @@ async fn size_hint_outranks_the_header() {
 }
 
 #[tokio::test]
-async fn lower_bound_is_a_hint() {
+async fn lower_bound_of_size_hint_is_a_hint() {
     for lower in [1, 5, 9] {
         let body = Mock::of(["hello"]).hint(lower, None);
         let read = Collect::new(body, Reader::new(10).mismatch(Mismatch::Reject))
@@ -145,7 +145,7 @@ async fn one_byte_short_of_a_mebibyte_is_incomplete() {
 }
 
 #[tokio::test]
-async fn mismatch_decides_what_a_shorter_body_is() {
+async fn mismatch_decides_whether_a_shorter_body_fails() {
     let read = |mismatch| {
         Collect::new(Mock::of(["12345"]), Reader::new(100).mismatch(mismatch))
             .content_length(Some(10))
@@ -161,7 +161,7 @@ async fn mismatch_decides_what_a_shorter_body_is() {
 }
 
 #[tokio::test]
-async fn mismatch_decides_what_a_longer_body_is() {
+async fn mismatch_decides_whether_a_longer_body_fails() {
     let read = |mismatch| {
         Collect::new(Mock::of(["1", "1111"]), Reader::new(100).mismatch(mismatch))
             .content_length(Some(1))
@@ -178,13 +178,13 @@ async fn mismatch_decides_what_a_longer_body_is() {
 }
 
 #[tokio::test]
-async fn longer_body_stops_at_the_limit() {
+async fn longer_body_fails_at_limit() {
     let error = collect_presized(Mock::of(["1", "1111"]), Some(1), 4).await.unwrap_err();
     assert!(matches!(error, CollectError::TooLarge { limit: 4, received: 5, .. }), "{error}");
 }
 
 #[tokio::test]
-async fn coded_length_is_not_held_against_the_decoded_body() {
+async fn length_of_coded_content_is_only_a_hint() {
     let coded = |body, limit, coding| {
         response(&[("content-length", b"3"), ("content-encoding", coding)], body)
             .collect_presized(&Method::GET, Reader::new(limit).mismatch(Mismatch::Reject))
@@ -197,14 +197,14 @@ async fn coded_length_is_not_held_against_the_decoded_body() {
     assert_eq!(read.stats.content_length, ContentLength::Hint(3));
     assert!(!read.stats.is_longer());
 
-    // The decoded bytes are what the limit counts.
+    // The limit counts decoded bytes.
     let error = coded(thirty_five(), 34, b"gzip").await.unwrap_err();
     assert!(matches!(error, CollectError::TooLarge { limit: 34, received: 35, .. }), "{error}");
 
-    // Shorter than the coded form is no error either.
+    // Fewer bytes than in the coded form are not an error either.
     assert_eq!(coded(Mock::of(["ab"]), 34, b"gzip").await.unwrap().content, "ab");
 
-    // A coded length above the limit says nothing about the decoded one.
+    // A coded length over the limit says nothing about the decoded length.
     assert_eq!(coded(Mock::of(["ab"]), 2, b"br").await.unwrap().content, "ab");
 
     let error = coded(thirty_five(), 35, b"identity").await.unwrap_err();
@@ -212,7 +212,7 @@ async fn coded_length_is_not_held_against_the_decoded_body() {
 }
 
 #[tokio::test]
-async fn trailers_come_after_the_last_byte() {
+async fn trailers_after_last_declared_byte_are_kept() {
     let mut trailers = HeaderMap::new();
     trailers.insert("x-sum", HeaderValue::from_static("1"));
     let body = Mock::new([
@@ -240,24 +240,24 @@ async fn first_of_several_trailer_sections_is_kept() {
 }
 
 #[tokio::test]
-async fn no_bytes_after_a_complete_length_can_undo_it() {
+async fn error_after_last_declared_byte_is_ignored_unless_trailers_are_due() {
     let body = || Mock::new([Step::Data(Bytes::from_static(b"hello")), Step::Fail("reset")]);
     let complete = Collect::new(body(), 10).content_length(Some(5));
     assert_eq!(complete.bytes().await.unwrap(), "hello");
 
-    // Trailers that validate the content are still to come.
+    // Trailers that may validate the content are missing.
     let announced = Collect::new(body(), 10).content_length(Some(5)).trailers_announced(true);
     let error = announced.bytes().await.unwrap_err();
     assert!(matches!(error, CollectError::Body { declared: Some(5), received: 5, .. }), "{error}");
 
-    // A hint and no length at all cannot tell that it is complete.
+    // With a hint or without a length it is unknown whether the content is complete.
     let hinted = Collect::new(body(), 10).content_length(ContentLength::Hint(5));
     assert!(hinted.bytes().await.is_err());
     assert!(Collect::new(body(), 10).bytes().await.is_err());
 }
 
 #[tokio::test]
-async fn announced_trailers_that_came_are_all_there_is_to_come() {
+async fn error_after_announced_trailers_is_ignored() {
     let body = Mock::new([
         Step::Data(Bytes::from_static(b"hello")),
         Step::Trailers(HeaderMap::new()),

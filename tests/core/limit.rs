@@ -1,4 +1,4 @@
-//! The limit, and everything a peer can try to get round it.
+//! The limit, and bodies that try to evade it.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -39,7 +39,7 @@ async fn limit_is_inclusive() {
 }
 
 #[tokio::test]
-async fn over_the_limit_the_first_bytes_are_kept() {
+async fn body_over_limit_keeps_its_first_bytes() {
     let error = collect_presized(Mock::of(["hel", "lo, world"]), None, 5).await.unwrap_err();
     assert!(matches!(error, CollectError::TooLarge { limit: 5, received: 12, .. }), "{error}");
     assert_eq!(error.received(), 12);
@@ -47,7 +47,7 @@ async fn over_the_limit_the_first_bytes_are_kept() {
 }
 
 #[tokio::test]
-async fn declared_over_the_limit_is_refused_before_the_first_poll() {
+async fn declared_length_over_limit_is_refused_before_polling() {
     let tib = 1_099_511_627_776;
     let unknown = SizeHint::default();
     let mut at_least = SizeHint::default();
@@ -69,7 +69,7 @@ async fn declared_over_the_limit_is_refused_before_the_first_poll() {
                 .await
                 .unwrap_err();
             assert!(
-                matches!(error, CollectError::DeclaredTooLarge { declared, limit: 10_000_000 , ..} if declared == tib),
+                matches!(error, CollectError::DeclaredTooLarge { declared, limit: 10_000_000, ..} if declared == tib),
                 "{length:?} {error}"
             );
             assert_eq!(error.into_partial(), "");
@@ -78,14 +78,14 @@ async fn declared_over_the_limit_is_refused_before_the_first_poll() {
 }
 
 #[tokio::test]
-async fn one_byte_over_the_limit_is_refused() {
+async fn declared_length_one_byte_over_limit_is_refused() {
     assert!(collect_presized(Mock::of(["hello"]), Some(5), 5).await.is_ok());
     let error = collect_presized(Unpolled(SizeHint::new()), Some(6), 5).await.unwrap_err();
     assert!(matches!(error, CollectError::DeclaredTooLarge { declared: 6, limit: 5, .. }));
 }
 
 #[tokio::test]
-async fn largest_numbers_neither_panic_nor_abort() {
+async fn largest_declared_lengths_neither_panic_nor_abort() {
     for declared in
         [u64::MAX, u64::MAX - 1, 1 << 63, i64::MAX as u64, 1 << 62, 9_000_000_000_000_000_000]
     {
@@ -107,7 +107,7 @@ async fn largest_numbers_neither_panic_nor_abort() {
 }
 
 #[tokio::test]
-async fn unbounded_trust_is_refused_by_the_allocator_and_not_by_an_abort() {
+async fn eager_bound_beyond_memory_fails_without_an_abort() {
     for declared in [u64::MAX, 1 << 63, i64::MAX as u64] {
         let error = Collect::new(Mock::of(["hello"]), Reader::new(u64::MAX).eager(u64::MAX))
             .content_length(Some(declared))
@@ -119,31 +119,31 @@ async fn unbounded_trust_is_refused_by_the_allocator_and_not_by_an_abort() {
 }
 
 #[tokio::test]
-async fn lower_bounds_that_lie_neither_panic_nor_allocate() {
+async fn wrong_lower_bounds_neither_panic_nor_fail() {
     for lower in [u64::MAX - 6, u64::MAX, 1 << 62] {
         let body = Mock::of(["hello ", "world"]).hint(lower, None);
         assert_eq!(Collect::new(body, u64::MAX).bytes().await.unwrap(), "hello world");
     }
 }
 
-/// Claims to have bytes, says something else the next time, and gives none.
+/// Data whose `remaining` returns the next of `claims` on each call, and whose chunk is empty.
 #[derive(Debug)]
-struct Liar {
+struct WrongCount {
     claims: Vec<usize>,
-    asked: Cell<usize>,
+    calls: Cell<usize>,
 }
 
-impl Liar {
+impl WrongCount {
     fn new(claims: &[usize]) -> Self {
-        Self { claims: claims.to_vec(), asked: Cell::new(0) }
+        Self { claims: claims.to_vec(), calls: Cell::new(0) }
     }
 }
 
-impl Buf for Liar {
+impl Buf for WrongCount {
     fn remaining(&self) -> usize {
-        let asked = self.asked.get();
-        self.asked.set(asked + 1);
-        self.claims[asked.min(self.claims.len() - 1)]
+        let calls = self.calls.get();
+        self.calls.set(calls + 1);
+        self.claims[calls.min(self.claims.len() - 1)]
     }
 
     fn chunk(&self) -> &[u8] {
@@ -154,13 +154,14 @@ impl Buf for Liar {
 }
 
 #[tokio::test]
-async fn data_that_lies_about_its_length_ends_in_an_error() {
+async fn data_with_wrong_remaining_count_fails() {
     let claims: &[&[usize]] =
         &[&[1], &[10], &[100_000], &[usize::MAX], &[usize::MAX / 2 + 1], &[1, 1, 1000], &[1000, 1]];
     for claims in claims {
         for declared in [None, Some(10), Some(u64::MAX)] {
             for limit in [100, 1 << 20, u64::MAX] {
-                let frames = (0..50).map(|_| Ok::<_, Infallible>(Frame::data(Liar::new(claims))));
+                let frames =
+                    (0..50).map(|_| Ok::<_, Infallible>(Frame::data(WrongCount::new(claims))));
                 let body = StreamBody::new(futures_util::stream::iter(frames));
                 let read = Collect::new(body, limit).content_length(declared).bytes().await;
                 assert!(read.is_err(), "{claims:?} {declared:?} {limit}");
@@ -170,7 +171,7 @@ async fn data_that_lies_about_its_length_ends_in_an_error() {
 }
 
 #[tokio::test]
-async fn flood_of_empty_frames_ends() {
+async fn endless_empty_frames_fail_as_stalled() {
     let endless = std::iter::repeat_with(|| Step::Data(Bytes::new())).take(1_000_000);
     let body = Mock::new([Step::Data(Bytes::from_static(b"hello"))].into_iter().chain(endless));
     let error = collect_presized(body, None, 10).await.unwrap_err();
@@ -179,7 +180,7 @@ async fn flood_of_empty_frames_ends() {
 }
 
 #[tokio::test]
-async fn flood_of_trailers_ends() {
+async fn endless_trailers_fail_as_stalled() {
     let body =
         Mock::new(std::iter::repeat_with(|| Step::Trailers(Default::default())).take(1_000_000));
     let error = collect_presized(body, None, 10).await.unwrap_err();
@@ -187,7 +188,7 @@ async fn flood_of_trailers_ends() {
 }
 
 #[test]
-fn flood_of_empty_frames_gives_way() {
+fn empty_frames_yield_to_other_tasks() {
     let empty = std::iter::repeat_with(|| Step::Data(Bytes::new())).take(1000);
     let body = Mock::new(empty.chain([Step::Data(Bytes::from_static(b"x"))]));
     let mut read = pin!(collect_presized(body, None, 10));
@@ -200,22 +201,22 @@ fn flood_of_empty_frames_gives_way() {
         }
     };
     assert_eq!(content, "x");
-    assert!(polls > 10, "1000 empty frames were taken in {polls} polls");
+    assert!(polls > 10, "{polls} polls accepted 1000 empty frames");
 }
 
 #[test]
-fn bytes_between_empty_frames_do_not_keep_the_turn() {
+fn empty_frames_between_single_bytes_yield_to_other_tasks() {
     let frames = (0..2000).map(|i| if i % 50 == 0 { "x" } else { "" });
     let mut read = pin!(collect_presized(Mock::of(frames), None, 100));
     let mut polls = 1;
     while poll_once(read.as_mut()).is_pending() {
         polls += 1;
     }
-    assert!(polls > 20, "1960 empty frames were taken in {polls} polls");
+    assert!(polls > 20, "{polls} polls accepted 1960 empty frames");
 }
 
 #[tokio::test]
-async fn empty_frames_between_data_are_no_flood() {
+async fn empty_frames_between_data_frames_are_accepted() {
     let frames = (0..20_000).map(|i| if i % 100 == 0 { "x" } else { "" });
     assert_eq!(collect_presized(Mock::of(frames), None, 1000).await.unwrap().len(), 200);
 }

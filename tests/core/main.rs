@@ -1,11 +1,21 @@
 //! The tests of the core that need neither a counting allocator nor another program.
 //!
-//! They are one binary, because every binary of tests links hyper and tokio again.
+//! They are one binary, because every test binary links hyper and tokio again.
 
+mod bodies;
+mod budget;
+mod errors;
 mod forms;
+mod history;
+mod http1;
+mod http2;
 #[cfg(feature = "json")]
 mod json;
 mod length;
 mod limit;
-mod reuse;
-mod transport;
+mod limited;
+mod pool;
+mod prefix;
+mod presized;
+mod reader;
+mod request;

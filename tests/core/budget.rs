@@ -1,10 +1,9 @@
-//! Memory that is used again, lengths that are guessed, and a bound that is shared.
+//! `MemoryBudget`: a bound on memory that bodies share.
 
-use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,244 +15,10 @@ use presized::{
 use presized_support::drive::{drive, poll_once};
 use presized_support::mock::{Mock, MockError, Step};
 
-const MIB: usize = 1 << 20;
-
-/// A body in frames of 64 KiB, the last of which is smaller.
-fn body(len: usize) -> Mock {
-    let frames =
-        (0..len).step_by(65_536).map(move |at| Bytes::from(vec![b'x'; 65_536.min(len - at)]));
-    Mock::new(frames.map(Step::Data))
-}
-
-fn known(len: usize, pool: &BufferPool) -> Bytes {
-    let reader = Reader::new(u64::MAX).eager(64 << 20).pool(pool);
-    drive(Collect::new(body(len), reader).content_length(Some(len as u64)).bytes()).unwrap()
-}
+use crate::bodies::{MIB, body};
 
 #[test]
-fn buffer_returns_when_the_last_clone_is_dropped() {
-    let pool = BufferPool::new(64 << 20);
-    let content = known(6 * MIB, &pool);
-    let address = content.as_ptr();
-    let clone = content.slice(5..10);
-    drop(content);
-    assert_eq!((pool.stats().outstanding, pool.stats().idle), (1, 0));
-    std::thread::spawn(move || drop(clone)).join().unwrap();
-    assert_eq!((pool.stats().outstanding, pool.stats().idle), (0, 1));
-    assert_eq!(known(6 * MIB, &pool).as_ptr(), address);
-    assert_eq!((pool.stats().hits, pool.stats().misses), (1, 1));
-}
-
-#[test]
-fn buffer_returns_on_error_and_on_cancel() {
-    let pool = BufferPool::new(64 << 20);
-    let read = |tail| {
-        let steps = [Step::Data(Bytes::from(vec![b'x'; MIB])), tail];
-        Collect::new(Mock::new(steps), Reader::new(u64::MAX).pool(&pool))
-            .content_length(Some(6 << 20))
-            .bytes()
-    };
-    let error = drive(read(Step::Fail("reset"))).unwrap_err();
-    assert_eq!(pool.stats().outstanding, 1);
-    drop(error);
-    assert_eq!((pool.stats().outstanding, pool.stats().idle), (0, 1));
-
-    let mut cancelled = Box::pin(read(Step::Hang));
-    assert!(poll_once(cancelled.as_mut()).is_pending());
-    assert_eq!((pool.stats().outstanding, pool.stats().idle), (1, 0));
-    drop(cancelled);
-    assert_eq!((pool.stats().outstanding, pool.stats().idle), (0, 1));
-    assert_eq!((pool.stats().hits, pool.stats().misses), (1, 1));
-}
-
-#[test]
-fn buffer_returns_when_the_reader_panics() {
-    let pool = BufferPool::new(64 << 20);
-    let collect = Collect::new(body(6 * MIB), Reader::new(u64::MAX).pool(&pool))
-        .content_length(Some(6 << 20))
-        .on_progress(|progress| assert!(progress.received < 100_000, "a bug of the caller's"));
-    let panicked =
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drive(collect.bytes())));
-    assert!(panicked.is_err());
-    assert_eq!((pool.stats().outstanding, pool.stats().idle), (0, 1));
-    assert_eq!(known(6 * MIB, &pool).len(), 6 * MIB);
-}
-
-#[test]
-fn partial_content_is_in_the_pool_again_after_it_is_dropped() {
-    let pool = BufferPool::new(64 << 20);
-    let steps = [Step::Data(Bytes::from(vec![b'x'; 5 * MIB])), Step::Data("yz".into())];
-    let read = Collect::new(Mock::new(steps), Reader::new(u64::MAX).pool(&pool))
-        .content_length(Some(6 << 20));
-    let partial = drive(read.bytes()).unwrap_err().into_partial();
-    assert_eq!(partial.len(), 5 * MIB + 2);
-    drop(partial);
-    assert_eq!(pool.stats().outstanding, 0);
-}
-
-#[test]
-fn lengths_about_the_same_share_a_buffer() {
-    let pool = BufferPool::new(64 << 20);
-    // All within one class, which ends at 6.5 MiB.
-    for len in [6 * MIB + 1, 6 * MIB + 4000, 6 * MIB + 400_000, 6 * MIB + MIB / 2] {
-        let content = known(len, &pool);
-        assert_eq!(content.len(), len);
-    }
-    assert_eq!((pool.stats().hits, pool.stats().misses), (3, 1));
-    assert_eq!(pool.stats().idle_bytes, (6 << 20) + (1 << 19));
-}
-
-#[test]
-fn class_is_clamped_to_the_limit() {
-    let pool = BufferPool::new(64 << 20);
-    let len = 6 * MIB + 1;
-    for _ in 0..2 {
-        let read = Collect::new(body(len), Reader::new(len as u64).pool(&pool))
-            .content_length(Some(len as u64));
-        assert_eq!(drive(read.bytes()).unwrap().len(), len);
-        assert_eq!(pool.stats().idle_bytes, len as u64);
-    }
-    assert_eq!(pool.stats().hits, 1);
-}
-
-#[test]
-fn outlier_makes_room_for_what_is_used() {
-    let pool = BufferPool::new(32 << 20);
-    drop(known(30 * MIB, &pool));
-    assert_eq!(pool.stats().idle_bytes, 30 << 20);
-    drop(known(6 * MIB, &pool));
-    assert_eq!(pool.stats().idle_bytes, 6 << 20);
-    // One that is larger than all the pool may keep is not kept at all.
-    drop(known(33 * MIB, &pool));
-    assert_eq!(pool.stats().idle_bytes, 6 << 20);
-}
-
-#[test]
-fn idle_memory_ages_out_and_can_be_trimmed() {
-    let pool = BufferPool::with_max_age(64 << 20, Duration::from_millis(20));
-    drop(known(6 * MIB, &pool));
-    std::thread::sleep(Duration::from_millis(30));
-    // Any use of the pool is the time to notice.
-    drop(known(MIB, &pool));
-    assert_eq!(pool.stats().idle_bytes, 1 << 20);
-    pool.trim();
-    assert_eq!((pool.stats().idle, pool.stats().idle_bytes), (0, 0));
-}
-
-#[test]
-fn pool_of_nothing_works_and_keeps_nothing() {
-    let pool = BufferPool::new(0);
-    for _ in 0..3 {
-        assert_eq!(known(6 * MIB, &pool).len(), 6 * MIB);
-    }
-    let stats = pool.stats();
-    assert_eq!((stats.hits, stats.misses, stats.idle, stats.outstanding), (0, 3, 0, 0));
-}
-
-#[test]
-fn buffers_dropped_in_any_order_return() {
-    let pool = BufferPool::new(64 << 20);
-    let mut contents: Vec<_> = (1..=5).map(|len| known(len * MIB, &pool)).collect();
-    for index in [2, 0, 2, 1, 0] {
-        drop(contents.remove(index));
-    }
-    assert_eq!((pool.stats().outstanding, pool.stats().idle_bytes), (0, 15 << 20));
-}
-
-#[test]
-fn what_the_caller_keeps_is_not_taken_from_the_pool() {
-    let pool = BufferPool::new(64 << 20);
-    let read = || {
-        Collect::new(body(MIB), Reader::new(u64::MAX).pool(&pool)).content_length(Some(MIB as u64))
-    };
-    drive(read().vec()).unwrap();
-    drive(read().text()).unwrap();
-    drive(read().append_to(&mut Vec::new())).unwrap();
-    assert_eq!(pool.stats().misses, 0);
-}
-
-#[test]
-fn unknown_length_is_read_into_pooled_memory_too() {
-    let pool = BufferPool::new(64 << 20);
-    for _ in 0..2 {
-        let content =
-            drive(Collect::new(body(6 * MIB), Reader::new(u64::MAX).pool(&pool)).bytes()).unwrap();
-        assert_eq!(content, vec![b'x'; 6 * MIB]);
-    }
-    let stats = pool.stats();
-    assert_eq!((stats.hits, stats.outstanding), (stats.misses, 0));
-}
-
-#[test]
-fn old_content_is_never_seen() {
-    let pool = BufferPool::new(64 << 20);
-    let secret = Bytes::from(vec![b'S'; MIB]);
-    let read = |first: Bytes, second: Bytes| {
-        let steps = [Step::Data(first), Step::Data(second)];
-        drive(
-            Collect::new(Mock::new(steps), Reader::new(u64::MAX).pool(&pool))
-                .content_length(Some(MIB as u64 + 1))
-                .bytes(),
-        )
-    };
-    drop(read(secret, "S".into()).unwrap());
-    // Ends early, in a buffer that was full of something else.
-    let error = read("abc".into(), "d".into()).unwrap_err();
-    assert_eq!(pool.stats().hits, 1);
-    assert_eq!(error.into_partial(), "abcd");
-}
-
-#[test]
-fn settled_history_makes_an_unknown_length_one_reservation() {
-    let history = LengthHistory::new();
-    let read = |len| {
-        drive(Collect::new(body(len), Reader::new(u64::MAX).history(&history)).collected()).unwrap()
-    };
-    let first = read(6 * MIB);
-    assert!(first.stats.reservations > 10, "{:?}", first.stats);
-    for len in [6 * MIB, 6 * MIB + 1000, 6 * MIB - 1000] {
-        let read = read(len);
-        assert_eq!(read.content.len(), len);
-        assert_eq!(read.stats.reservations, 1);
-        assert!(read.stats.peak as f64 <= 1.25 * len as f64, "{:?}", read.stats);
-        assert_eq!(read.stats.content_length, ContentLength::Unknown);
-    }
-}
-
-#[test]
-fn history_never_passes_a_bound_and_is_never_an_error() {
-    let history = LengthHistory::new();
-    history.observe(u64::MAX);
-    history.observe(u64::MAX);
-    for (limit, eager, len, peak) in
-        [(u64::MAX, 1 << 20, 100, MIB), (1 << 20, 16 << 20, 100, MIB), (u64::MAX, 0, 8, 8)]
-    {
-        let history = history.clone();
-        let read =
-            Collect::new(body(len), Reader::new(limit).eager(eager).history(&history)).collected();
-        let read = drive(read).unwrap();
-        assert_eq!(read.content.len(), len);
-        // The copy that the slack costs is beside it for a moment.
-        assert!(read.stats.peak <= (peak + len) as u64, "{:?}", read.stats);
-    }
-    let error = drive(Collect::new(body(6), Reader::new(5).history(&history)).bytes()).unwrap_err();
-    assert!(matches!(error, CollectError::TooLarge { limit: 5, received: 6, .. }), "{error}");
-}
-
-#[test]
-fn history_learns_only_from_whole_bodies_without_a_length() {
-    let history = LengthHistory::new();
-    let read =
-        |steps: Vec<Step>| Collect::new(Mock::new(steps), Reader::new(100).history(&history));
-    drive(read(vec![Step::Data("hello".into())]).content_length(Some(5)).bytes()).unwrap();
-    drive(read(vec![Step::Data("hello".into()), Step::Fail("reset")]).bytes()).unwrap_err();
-    assert_eq!(history.expected(), None);
-    drive(read(vec![Step::Data("hello".into())]).bytes()).unwrap();
-    assert_eq!(history.expected(), Some(5));
-}
-
-#[test]
-fn budget_is_held_until_the_content_is_dropped() {
+fn budget_share_is_held_until_the_content_is_dropped() {
     let budget = MemoryBudget::new(10 << 20);
     let read = |len: usize| {
         Collect::new(body(len), Reader::new(10 << 20).budget(&budget))
@@ -266,13 +31,13 @@ fn budget_is_held_until_the_content_is_dropped() {
     drop(content);
     assert_eq!(drive(waiting).unwrap().len(), 6 * MIB);
     assert_eq!(budget.in_use(), 0);
-    // What the caller keeps is his.
+    // A `Vec` belongs to the caller and holds no share.
     let vec = drive(read(6 * MIB).vec()).unwrap();
     assert_eq!((vec.len(), budget.in_use()), (6 * MIB, 0));
 }
 
 #[test]
-fn fail_fast_does_not_wait() {
+fn fail_fast_budget_fails_instead_of_waiting() {
     let budget = MemoryBudget::new(10 << 20);
     let read = |budget: &MemoryBudget| {
         Collect::new(body(6 * MIB), Reader::new(10 << 20).budget(budget))
@@ -293,7 +58,7 @@ fn fail_fast_does_not_wait() {
 }
 
 #[test]
-fn limit_above_the_budget_is_an_error_at_once() {
+fn limit_above_the_budget_fails_before_polling() {
     let budget = MemoryBudget::new(10);
     for declared in [None, Some(5)] {
         let body = Mock::new([Step::Hang]);
@@ -316,7 +81,7 @@ fn limit_above_the_budget_is_an_error_at_once() {
 }
 
 #[test]
-fn budget_of_nothing_reads_nothing() {
+fn budget_of_zero_bytes_accepts_only_empty_bodies() {
     let budget = MemoryBudget::new(0);
     assert_eq!(
         drive(Collect::new(Mock::default(), Reader::new(0).budget(&budget)).bytes()).unwrap(),
@@ -328,8 +93,8 @@ fn budget_of_nothing_reads_nothing() {
 }
 
 #[test]
-fn body_that_never_fits_fails_instead_of_waiting() {
-    // Blocks and the whole that they are joined in are twice the body.
+fn body_that_never_fits_the_budget_fails_instead_of_waiting() {
+    // The blocks and the buffer that they are joined in take twice the length of the body.
     let budget = MemoryBudget::new(MIB as u64);
     let error = drive(Collect::new(body(MIB), Reader::new(MIB as u64).budget(&budget)).bytes())
         .unwrap_err();
@@ -342,7 +107,7 @@ fn body_that_never_fits_fails_instead_of_waiting() {
 }
 
 #[test]
-fn body_over_the_limit_is_refused_without_waiting_for_room() {
+fn body_over_the_limit_fails_without_waiting_for_the_budget() {
     let budget = MemoryBudget::new(10);
     let full = drive(
         Collect::new(Mock::of(["12345678"]), Reader::new(10).budget(&budget))
@@ -351,7 +116,9 @@ fn body_over_the_limit_is_refused_without_waiting_for_room() {
     );
     let mut refused =
         pin!(Collect::new(Mock::of(["hello world"]), Reader::new(5).budget(&budget)).bytes());
-    let Poll::Ready(Err(error)) = poll_once(refused.as_mut()) else { panic!("waits") };
+    let Poll::Ready(Err(error)) = poll_once(refused.as_mut()) else {
+        panic!("the read waits for the budget")
+    };
     assert!(matches!(error, CollectError::TooLarge { limit: 5, received: 11, .. }), "{error}");
     assert_eq!(error.into_partial(), "");
     drop(full);
@@ -359,7 +126,7 @@ fn body_over_the_limit_is_refused_without_waiting_for_room() {
 }
 
 #[test]
-fn waiting_is_in_order() {
+fn waiting_bodies_are_served_in_order() {
     let budget = MemoryBudget::new(10);
     let read = |len: usize| {
         let body = Mock::of([vec![b'x'; len]]);
@@ -369,20 +136,20 @@ fn waiting_is_in_order() {
     let mut large = pin!(read(9));
     let mut small = pin!(read(2));
     assert!(poll_once(large.as_mut()).is_pending());
-    // It would fit, and would keep the large one waiting for ever if there were many.
+    // The small body fits. Many of them would starve the large one if they were served first.
     assert!(poll_once(small.as_mut()).is_pending());
     drop(first);
     assert!(poll_once(small.as_mut()).is_pending());
     let large = match poll_once(large.as_mut()) {
         Poll::Ready(large) => large.unwrap(),
-        Poll::Pending => panic!("was not served"),
+        Poll::Pending => panic!("the large body was not served"),
     };
     drop(large);
     assert!(poll_once(small.as_mut()).is_ready());
 }
 
 #[test]
-fn cancelled_wait_leaves_no_trace() {
+fn cancelled_wait_leaves_the_queue() {
     let budget = MemoryBudget::new(10);
     let read = |len: usize| {
         let body = Mock::of([vec![b'x'; len]]);
@@ -400,7 +167,7 @@ fn cancelled_wait_leaves_no_trace() {
 }
 
 #[test]
-fn payloads_and_responses_use_what_they_are_given() {
+fn payloads_and_presized_responses_use_pool_budget_and_history() {
     let pool = BufferPool::new(64 << 20);
     let budget = MemoryBudget::new(64 << 20);
     let history = LengthHistory::new();
@@ -419,7 +186,7 @@ fn payloads_and_responses_use_what_they_are_given() {
 }
 
 #[test]
-fn guess_is_not_waited_for_and_is_no_error() {
+fn prediction_beyond_the_free_budget_neither_waits_nor_fails() {
     let history = LengthHistory::new();
     history.observe(8 << 20);
     let budget = MemoryBudget::new(40 << 20);
@@ -437,7 +204,7 @@ fn guess_is_not_waited_for_and_is_no_error() {
     };
     let other = Collect::new(body(16 * MIB), Reader::new(16 << 20).budget(&budget));
     let other = drive(other.content_length(Some(16 << 20)).bytes());
-    // 8 MiB are left, which is less than is guessed.
+    // 8 MiB are free, which is less than the prediction of 8.5 MiB.
     assert_eq!(drive(read(&budget.fail_fast())).unwrap(), "abcdef");
     let mut waiting = pin!(read(&budget));
     assert!(poll_once(waiting.as_mut()).is_ready());
@@ -445,9 +212,9 @@ fn guess_is_not_waited_for_and_is_no_error() {
 }
 
 #[test]
-fn exact_length_that_never_fits_is_refused_before_the_first_poll() {
+fn exact_length_that_never_fits_the_budget_is_refused_before_polling() {
     let budget = MemoryBudget::new(100);
-    // Sixty bytes in a block, and beside it the hundred that they are copied to.
+    // A block of 60 bytes exists beside the block of 100 bytes that it is copied to.
     let reader = Reader::new(100).eager(60).budget(&budget);
     let read = Collect::new(Mock::new([Step::Hang]), reader).content_length(Some(100));
     let error = drive(read.bytes()).unwrap_err();
@@ -455,7 +222,7 @@ fn exact_length_that_never_fits_is_refused_before_the_first_poll() {
 }
 
 #[test]
-fn what_leaves_the_budget_has_no_slack() {
+fn content_read_under_a_budget_has_no_unused_capacity() {
     let budget = MemoryBudget::new(1 << 20);
     let read = || {
         Collect::new(body(1000), Reader::new(400_000).budget(&budget))
@@ -467,29 +234,17 @@ fn what_leaves_the_budget_has_no_slack() {
     assert_eq!((bytes.len(), budget.in_use()), (1000, 1000));
 }
 
-#[test]
-fn large_frame_is_handed_over_whatever_is_guessed() {
-    let history = LengthHistory::new();
-    let frame = Bytes::from(vec![b'x'; MIB]);
-    for _ in 0..3 {
-        let body = Mock::new([Step::Data(frame.clone())]);
-        let content =
-            drive(Collect::new(body, Reader::new(u64::MAX).history(&history)).bytes()).unwrap();
-        assert_eq!(content.as_ptr(), frame.as_ptr());
-    }
-}
-
-/// A waker that keeps what a task has, as some executors' do.
+/// A waker that owns content, as a waker of an executor can own its task.
 struct Owner(Bytes);
 
-impl std::task::Wake for Owner {
+impl Wake for Owner {
     fn wake(self: Arc<Self>) {
         assert!(!self.0.is_empty());
     }
 }
 
 #[test]
-fn waker_that_owns_a_share_may_be_dropped_at_any_time() {
+fn waker_that_owns_a_budget_share_can_be_dropped_while_waiting() {
     let budget = MemoryBudget::new(10);
     let read = |len: usize| {
         let body = Mock::of([vec![b'x'; len]]);
@@ -500,13 +255,13 @@ fn waker_that_owns_a_share_may_be_dropped_at_any_time() {
         let waker = Waker::from(Arc::new(Owner(share)));
         let mut waiting = Box::pin(read(9));
         assert!(waiting.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-        // The last owner of the share is the request now.
+        // The waiting request is the last owner of the share now.
         drop(waker);
         if drops_the_future {
             drop(waiting);
         } else {
-            // The new waker takes the place of the old, which gives the share back; what it
-            // makes room for is served at the next poll.
+            // The new waker replaces the old one, which frees the share. The next poll serves
+            // the request.
             let _ = poll_once(waiting.as_mut());
             assert!(poll_once(waiting.as_mut()).is_ready());
         }
@@ -515,7 +270,7 @@ fn waker_that_owns_a_share_may_be_dropped_at_any_time() {
 }
 
 #[test]
-fn two_thousand_waiting_bodies_are_given_up_one_by_one() {
+fn cancelling_two_thousand_waiting_bodies_frees_the_budget() {
     let budget = MemoryBudget::new(256 << 20);
     let read = || {
         let steps = [
@@ -532,12 +287,12 @@ fn two_thousand_waiting_bodies_are_given_up_one_by_one() {
             assert!(poll_once(read.as_mut()).is_pending());
         }
     }
-    // Each gives way to others: by a check of all against all this takes minutes.
+    // Each cancellation frees a place for others. Comparing all with all would take minutes.
     drop(reads);
     assert_eq!(budget.in_use(), 0);
 }
 
-/// Xorshift: the same bodies on every run of a seed.
+/// A xorshift generator: a seed gives the same bodies on every run.
 struct Random(u64);
 
 impl Random {
@@ -549,8 +304,8 @@ impl Random {
     }
 }
 
-/// Many bodies of all kinds, of which any would fit alone, on threads that wait for
-/// each other: all of them end, and the budget and the pool are whole afterwards.
+/// Each of 400 bodies fits the budget alone. All of them finish on threads that wait for each other,
+/// and leave budget and pool unused.
 #[test]
 fn growing_bodies_under_a_tight_budget_all_finish() {
     let budget = MemoryBudget::new(600_000);
@@ -614,7 +369,7 @@ fn growing_bodies_under_a_tight_budget_all_finish() {
         }
         while let Some(task) = tokio::time::timeout(Duration::from_secs(60), tasks.join_next())
             .await
-            .expect("deadlock")
+            .expect("no body finished within 60 s")
         {
             task.unwrap();
         }
