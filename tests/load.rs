@@ -1,4 +1,5 @@
-//! A thousand bodies at once over loopback, under one bound.
+//! Bodies over loopback, with a hyper client: memory under load, with a pool, and in the documented
+//! cases.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -27,24 +28,29 @@ const BUDGET: u64 = 256 * MIB;
 const CONNECTIONS: usize = 32;
 const BODIES: usize = 1000;
 
-/// The window of a stream: what its server may send before it is read (RFC 9113 §6.9.2).
+/// The flow-control window of a stream in bytes (RFC 9113 §6.9.2).
 const WINDOW: u32 = 65_535;
 
-/// What a body can have beside its share: a window of unread data and a frame in hand, in
-/// read buffers of which they are slices; and its future.
+/// The most bytes that one body takes besides its share of the budget.
+///
+/// A window of unread data and one frame are slices of read buffers, which can be twice as large. The
+/// future of the read takes the rest.
 const PER_BODY: u64 = 2 * (WINDOW as u64 + 16_384) + 8192;
 
 fn block_on<F: Future>(future: F) -> F::Output {
     let _alone = Ledger::alone();
-    // One thread, which is the one that counts.
+    // The runtime has one thread, which is the thread that counts.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async { timeout(Duration::from_secs(300), future).await.expect("hangs") })
+    runtime.block_on(async {
+        timeout(Duration::from_secs(300), future).await.expect("the test took more than 300 s")
+    })
 }
 
 type Http2 = hyper::client::conn::http2::SendRequest<Empty<Bytes>>;
 
-/// A connection with room for the windows of all its streams, so that those which wait for
-/// memory do not keep those which have it from reading.
+/// Opens a connection whose window has room for the windows of all its streams.
+///
+/// Otherwise streams that wait for memory would block streams that have it.
 async fn connect(address: SocketAddr) -> Http2 {
     let stream = TcpStream::connect(address).await.unwrap();
     let (client, connection) = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
@@ -57,8 +63,8 @@ async fn connect(address: SocketAddr) -> Http2 {
     client
 }
 
-/// Asks for all bodies at once and reads them under one budget. On every second connection
-/// they stall after a frame if `half_stall`.
+/// Requests all bodies at once and reads them under one budget. If `half_stall` is set, the bodies of
+/// every second connection stall after one frame.
 async fn read_all(half_stall: bool) {
     let server = Server::start(Protocol::Http2).unwrap();
     let address = server.endpoint().address;
@@ -69,14 +75,14 @@ async fn read_all(half_stall: bool) {
     for _ in 0..CONNECTIONS {
         connections.push(connect(address).await);
     }
-    let right = Arc::new(AtomicUsize::new(0));
+    let complete = Arc::new(AtomicUsize::new(0));
     let waited = Arc::new(AtomicUsize::new(0));
     let mut tasks = tokio::task::JoinSet::new();
     for index in 0..BODIES {
         let connection = index % CONNECTIONS;
         let stalls = half_stall && connection % 2 == 0;
         let mut client = connections[connection].clone();
-        let (budget, right, waited) = (budget.clone(), right.clone(), waited.clone());
+        let (budget, complete, waited) = (budget.clone(), complete.clone(), waited.clone());
         tasks.spawn(async move {
             let path = if stalls { stalled(LENGTH) } else { known(LENGTH) };
             let request = Request::get(format!("http://{address}{path}"));
@@ -89,11 +95,11 @@ async fn read_all(half_stall: bool) {
                 .collect_presized(&Method::GET, Reader::new(LENGTH).budget(&budget))
                 .bytes();
             if stalls {
-                // Who stalls is for a timeout to find out, and gives its share back then.
+                // The timeout of the caller drops the read, which frees its share.
                 assert!(timeout(Duration::from_secs(1), read).await.is_err());
             } else {
                 assert!(pattern::is_whole(&read.await.unwrap(), LENGTH));
-                right.fetch_add(1, SeqCst);
+                complete.fetch_add(1, SeqCst);
             }
         });
     }
@@ -103,29 +109,29 @@ async fn read_all(half_stall: bool) {
     let spent = mark.spent();
     Ledger::count_this_thread(false);
     let expected = if half_stall { BODIES / 2 } else { BODIES };
-    assert_eq!((right.load(SeqCst), budget.in_use()), (expected, 0));
-    assert!(waited.load(SeqCst) > BODIES / 4, "{waited:?} bodies had to wait");
+    assert_eq!((complete.load(SeqCst), budget.in_use()), (expected, 0));
+    assert!(waited.load(SeqCst) > BODIES / 4, "only {waited:?} bodies waited");
     let most = BUDGET + BODIES as u64 * PER_BODY;
     println!(
-        "peak {} MiB, {} MiB of it the budget; {waited:?} bodies waited",
+        "peak {} MiB under a budget of {} MiB, {waited:?} bodies waited",
         spent.peak / MIB,
         BUDGET / MIB
     );
-    assert!(spent.peak <= most, "{} MiB of {} MiB", spent.peak / MIB, most / MIB);
+    assert!(spent.peak <= most, "peak of {} MiB, bound of {} MiB", spent.peak / MIB, most / MIB);
 }
 
 #[test]
-fn a_thousand_bodies_stay_within_the_budget() {
+fn thousand_bodies_at_once_stay_within_the_budget() {
     block_on(read_all(false));
 }
 
 #[test]
-fn stalling_peers_keep_nobody_else_waiting() {
+fn stalled_bodies_do_not_block_other_bodies() {
     block_on(read_all(true));
 }
 
 #[test]
-fn warm_pool_over_loopback_has_no_page_fault_and_no_large_allocation() {
+fn warm_pool_reads_from_loopback_without_page_faults_or_allocated_bodies() {
     const ROUNDS: u64 = 200;
     let server = Server::start(Protocol::Http1).unwrap();
     block_on(async {
@@ -139,37 +145,33 @@ fn warm_pool_over_loopback_has_no_page_fault_and_no_large_allocation() {
         };
         for _ in 0..3 {
             read(&mut client).await;
-            // Sizes that move every threshold of the allocator.
+            // Freeing blocks of these sizes moves the thresholds of the allocator.
             for size in [100_000, 1_000_000, 10_000_000, 40_000_000, 300_000] {
                 drop(std::hint::black_box(vec![1_u8; size]));
             }
         }
         Ledger::count_this_thread(true);
         let mark = Mark::now();
-        for _ in 0..ROUNDS {
-            read(&mut client).await;
-        }
-        let spent = mark.spent();
-        Ledger::count_this_thread(false);
         let before = minor_faults();
         for _ in 0..ROUNDS {
             read(&mut client).await;
         }
         let faults = minor_faults() - before;
+        let spent = mark.spent();
+        Ledger::count_this_thread(false);
         println!("{} large allocations, {} bytes, {faults} faults", spent.large, spent.bytes);
         let stats = pool.stats();
         assert_eq!((stats.misses, stats.outstanding), (1, 0));
         assert!(spent.bytes <= ROUNDS * LENGTH / 10, "{spent:?}");
-        // None of ours, of which a body has 1,536 pages. The read buffer of hyper is that of the
-        // allocator, which keeps it in glibc, and elsewhere may give it back after each body.
+        // A body has 1,536 pages. The read buffer of hyper comes from the allocator. glibc keeps it,
+        // and other allocators may return it to the system after each body.
         let most = if cfg!(target_env = "gnu") { ROUNDS } else { ROUNDS * 110 };
         assert!(faults < most, "{faults} page faults in {ROUNDS} bodies");
     });
 }
 
-/// Collected by somebody else, the pool still gets its memory back.
 #[test]
-fn pooled_body_survives_a_consumer_that_collects() {
+fn buffer_returns_to_the_pool_after_a_consumer_collects_a_presized_body() {
     let server = Server::start(Protocol::Http1).unwrap();
     block_on(async {
         let pool = BufferPool::new(64 << 20);
@@ -186,9 +188,9 @@ fn pooled_body_survives_a_consumer_that_collects() {
     });
 }
 
-/// The memory of the README's table: peak and bytes allocated, in hundredths of the body.
+/// The table has the most bytes held at one time and allocated, in hundredths of the body.
 #[test]
-fn memory_over_loopback_is_what_the_readme_says() {
+fn memory_of_declared_bodies_is_within_the_documented_bounds() {
     let reader = Reader::new(u64::MAX);
     let table = [
         (6 * MIB, "one reservation", &reader, 120, 110),
@@ -219,13 +221,12 @@ fn memory_over_loopback_is_what_the_readme_says() {
     });
 }
 
-/// The same where no length is declared.
 #[test]
-fn memory_of_chunked_bodies_is_what_the_readme_says() {
+fn memory_of_chunked_bodies_is_within_the_documented_bounds() {
     let server = Server::start(Protocol::Http1).unwrap();
     block_on(async {
         let history = LengthHistory::new();
-        // Without a history, and with one that has seen the length.
+        // The first read has an empty history, and the second one that recorded the length.
         for most in [215, 125] {
             Ledger::count_this_thread(true);
             let mark = Mark::now();

@@ -1,4 +1,4 @@
-//! What is written before it is sent: the memory it takes, and where that goes.
+//! `PooledWriter`: the memory of content that is serialised before it is sent.
 
 use std::io::{ErrorKind, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,35 +8,35 @@ use presized_support::ledger::Ledger;
 
 const MIB: usize = 1 << 20;
 
-/// 6 MiB of JSON, which a serialiser writes in many small pieces.
-fn answer() -> Vec<u64> {
+/// Returns a value of 6 MiB of JSON, which a serialiser writes in many small pieces.
+fn large_value() -> Vec<u64> {
     vec![12_345_678; 6 * MIB / 9]
 }
 
 #[test]
-fn predicted_answer_takes_one_buffer_that_does_not_grow() {
+fn predicted_content_takes_one_buffer_that_does_not_grow() {
     let _alone = Ledger::alone();
     let (pool, history) = (BufferPool::new(64 << 20), LengthHistory::new());
-    let answer = answer();
+    let value = large_value();
     let serialise = || {
         let mut writer = pool.writer(history.expected());
-        serde_json::to_writer(&mut writer, &answer).unwrap();
+        serde_json::to_writer(&mut writer, &value).unwrap();
         let content = writer.into_bytes();
         history.observe(content.len() as u64);
         content
     };
     let content = serialise();
-    assert_eq!(content, serde_json::to_vec(&answer).unwrap());
+    assert_eq!(content, serde_json::to_vec(&value).unwrap());
     drop(content);
 
-    // The first prediction: one buffer, of at most an eighth and a sixteenth more.
+    // The first prediction takes one buffer of at most a fifth more than the content.
     let misses = pool.stats().misses;
     let (content, spent) = Ledger::measure(serialise);
     assert_eq!((spent.large, pool.stats().misses), (1, misses + 1));
     assert!(spent.peak < content.len() as u64 * 6 / 5, "{spent:?}");
     drop(content);
 
-    // From then on none.
+    // Later contents reuse it.
     for _ in 0..3 {
         let (content, spent) = Ledger::measure(serialise);
         assert_eq!(spent.large, 0);
@@ -47,13 +47,14 @@ fn predicted_answer_takes_one_buffer_that_does_not_grow() {
 }
 
 #[test]
-fn content_is_what_was_written() {
+fn content_equals_the_written_bytes() {
     let pool = BufferPool::new(64 << 20);
+    let pattern = (0..251).collect::<Vec<u8>>().repeat(1200);
     let lengths = [0, 1, 127, 128, 129, 16_383, 16_384, 16_385, 100_000, 300_001];
     for expected in [None, Some(0), Some(1), Some(20_000), Some(1 << 20), Some(u64::MAX)] {
         for len in lengths {
             for piece in [1, 7, 4096, usize::MAX] {
-                let data: Vec<_> = (0..len).map(|position| (position % 251) as u8).collect();
+                let data = &pattern[..len];
                 let mut writer = pool.writer(expected);
                 for piece in data.chunks(piece.min(len.max(1))) {
                     writer.write_all(piece).unwrap();
@@ -81,7 +82,7 @@ fn buffer_returns_when_the_last_clone_is_dropped() {
 }
 
 #[test]
-fn buffer_returns_without_becoming_content() {
+fn buffer_of_a_dropped_writer_returns_to_the_pool() {
     let pool = BufferPool::new(64 << 20);
     let mut writer = pool.writer(Some(1 << 20));
     writer.write_all(b"dropped").unwrap();
@@ -90,8 +91,8 @@ fn buffer_returns_without_becoming_content() {
 
     let panicked = catch_unwind(AssertUnwindSafe(|| {
         let mut writer = pool.writer(Some(1 << 20));
-        writer.write_all(b"a serialiser that").unwrap();
-        panic!("panics");
+        writer.write_all(b"the beginning").unwrap();
+        panic!("a bug in the serialiser");
     }));
     assert!(panicked.is_err());
     assert_eq!((pool.stats().outstanding, pool.stats().idle), (0, 1));
@@ -99,13 +100,13 @@ fn buffer_returns_without_becoming_content() {
 }
 
 #[test]
-fn outgrown_buffers_return_while_it_is_written() {
+fn outgrown_buffers_return_during_writing() {
     let pool = BufferPool::new(64 << 20);
     let mut writer = pool.writer(None);
     for _ in 0..64 {
         writer.write_all(&[b'x'; 4096]).unwrap();
     }
-    // 16, 32, 64 and 128 KiB are back, 256 KiB are in use.
+    // Buffers of 16, 32, 64 and 128 KiB have returned, and one of 256 KiB is in use.
     assert_eq!((pool.stats().idle_bytes, pool.stats().outstanding_bytes), (240 << 10, 256 << 10));
 }
 
@@ -119,7 +120,7 @@ fn small_content_does_not_keep_a_large_buffer() {
 }
 
 #[test]
-fn old_content_is_never_seen() {
+fn reused_buffer_never_exposes_old_content() {
     let pool = BufferPool::new(64 << 20);
     let mut writer = pool.writer(Some(1 << 20));
     writer.write_all(&vec![b'S'; MIB]).unwrap();
@@ -150,7 +151,7 @@ fn limit_is_inclusive_and_a_failed_write_writes_nothing() {
         let content = writer.into_bytes();
         assert_eq!((content.len(), content.last()), (length, Some(&b'y')));
     }
-    // Later than the first bytes, it counts those too, and what there is room for is no matter.
+    // A limit that is set later also counts the earlier bytes. The capacity does not matter.
     let mut writer = pool.writer(None);
     writer.write_all(b"12345").unwrap();
     for (limit, more, taken) in [(7, "678", false), (7, "67", true), (3, "8", false), (3, "", true)]
@@ -165,7 +166,7 @@ fn limit_is_inclusive_and_a_failed_write_writes_nothing() {
 }
 
 #[test]
-fn expected_length_that_cannot_be_had_is_no_error() {
+fn expected_length_beyond_memory_is_not_an_error() {
     let _alone = Ledger::alone();
     let pool = BufferPool::new(64 << 20);
     let mut writer = pool.writer(Some(2 << 20));

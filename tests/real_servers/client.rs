@@ -1,4 +1,4 @@
-//! One hyper connection, of either version of HTTP.
+//! A hyper connection of HTTP/1.1 or HTTP/2.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use tokio::time::timeout;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     Http1,
-    /// Without TLS and without an upgrade.
+    /// HTTP/2 with prior knowledge, without TLS.
     Http2,
 }
 
@@ -39,7 +39,7 @@ enum Sender {
 impl Connection {
     pub(crate) async fn open(address: SocketAddr, version: Version) -> Self {
         let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
-        // How a connection ends shows in the response that is read from it.
+        // An error of the connection shows in the response that is read from it.
         let sender = match version {
             Version::Http1 => {
                 let (sender, connection) = http1::handshake(stream).await.unwrap();
@@ -85,12 +85,12 @@ impl Connection {
     }
 }
 
-/// Everything a test waits for, in a time in which a test that hangs fails.
+/// Runs `test`, and fails if it takes more than 20 s.
 pub(crate) async fn within_time<T>(test: impl Future<Output = T>) -> T {
-    timeout(Duration::from_secs(20), test).await.expect("the test is done in 20 s")
+    timeout(Duration::from_secs(20), test).await.expect("the test took more than 20 s")
 }
 
-/// The only value of a header field.
+/// Returns the value of a header field. The field must not be repeated.
 pub(crate) fn field<B>(response: &Response<B>, name: impl AsHeaderName) -> Option<String> {
     let mut values = response.headers().get_all(name).iter();
     let value = values.next().map(|value| value.to_str().unwrap().to_owned());
@@ -98,7 +98,7 @@ pub(crate) fn field<B>(response: &Response<B>, name: impl AsHeaderName) -> Optio
     value
 }
 
-/// A body that must not be polled.
+/// A body that panics if it is polled.
 pub(crate) struct Unpolled<B>(pub(crate) B);
 
 impl<B: Body> Body for Unpolled<B> {

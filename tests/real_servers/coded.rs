@@ -1,5 +1,4 @@
-//! Content that nginx delivers compressed. Nothing here decodes it: what is read is the
-//! coded form.
+//! Content that nginx compresses. The client does not decode it and reads the coded form.
 
 use std::io::Read;
 
@@ -15,7 +14,7 @@ use crate::nginx::{MIB, Nginx, gzip, text};
 const ACCEPT_GZIP: (&str, &str) = ("accept-encoding", "gzip");
 
 #[tokio::test]
-async fn content_that_is_compressed_on_the_way_has_no_length() {
+async fn content_compressed_by_the_server_has_no_length() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {
@@ -29,14 +28,14 @@ async fn content_that_is_compressed_on_the_way_has_no_length() {
             let read = response.collect_presized(&Method::GET, MIB).collected().await.unwrap();
             assert_eq!(decoded(&read.content), text(), "{version:?}");
             assert_eq!(read.stats.content_length, ContentLength::Unknown, "{version:?}");
-            assert!(read.content.len() < 100_000, "the limit and the length are of the coded form");
+            assert!(read.content.len() < 100_000, "the content is coded");
         }
     })
     .await;
 }
 
 #[tokio::test]
-async fn a_compressed_file_has_the_length_of_the_coded_form() {
+async fn compressed_file_declares_its_coded_length() {
     let Some(nginx) = Nginx::start() else { return };
     let coded = gzip(text().as_bytes());
     within_time(async {
@@ -47,8 +46,8 @@ async fn a_compressed_file_has_the_length_of_the_coded_form() {
             assert_eq!(field(&response, CONTENT_ENCODING).unwrap(), "gzip");
             assert_eq!(field(&response, CONTENT_LENGTH).unwrap(), coded.len().to_string());
 
-            // The head alone gives a hint. That the body is the coded form is what the
-            // transport knows.
+            // The head alone gives a hint. The size hint of the transport is exact, because
+            // the body is the coded form.
             let length = ContentLength::from_headers(response.headers());
             assert_eq!(length, ContentLength::Hint(coded.len() as u64));
             assert_eq!(response.body().size_hint().exact(), Some(coded.len() as u64));
@@ -66,7 +65,7 @@ async fn a_compressed_file_has_the_length_of_the_coded_form() {
                 "{version:?} {error:?}"
             );
 
-            // The same file for a client that takes no gzip.
+            // A client that does not accept gzip gets the plain file.
             let response = connection.send(&Method::GET, path, &[]).await;
             assert_eq!(field(&response, CONTENT_ENCODING), None);
             let plain = response.collect_presized(&Method::GET, MIB).text().await.unwrap();
@@ -77,7 +76,7 @@ async fn a_compressed_file_has_the_length_of_the_coded_form() {
 }
 
 #[tokio::test]
-async fn head_of_a_compressed_file_is_empty() {
+async fn response_to_head_of_a_compressed_file_is_empty() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {

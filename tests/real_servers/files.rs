@@ -1,4 +1,4 @@
-//! Files that nginx serves, with a Content-Length.
+//! Files that nginx serves with a Content-Length.
 
 use http::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED};
 use http::{Method, StatusCode};
@@ -10,7 +10,7 @@ use crate::client::{VERSIONS, field, within_time};
 use crate::nginx::{MIB, Nginx, SIZES, text};
 
 #[tokio::test]
-async fn a_file_takes_one_reservation_of_its_length() {
+async fn file_takes_one_reservation_of_its_length() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {
@@ -34,7 +34,7 @@ async fn a_file_takes_one_reservation_of_its_length() {
 }
 
 #[tokio::test]
-async fn every_form_gives_the_file() {
+async fn every_form_returns_the_file() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {
@@ -58,7 +58,10 @@ async fn every_form_gives_the_file() {
 
             let mut response = connection.get("/1048576").await.into_presized(&Method::GET, MIB);
             let frame = response.frame().await.unwrap().unwrap();
-            assert!(is_whole(frame.data_ref().unwrap(), MIB), "{version:?}: one frame");
+            assert!(
+                is_whole(frame.data_ref().unwrap(), MIB),
+                "{version:?}: the first frame is the whole content"
+            );
             assert!(response.frame().await.is_none());
         }
     })
@@ -66,20 +69,20 @@ async fn every_form_gives_the_file() {
 }
 
 #[tokio::test]
-async fn head_is_empty_at_once_whatever_it_declares() {
+async fn response_to_head_is_empty_whatever_it_declares() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {
             let mut connection = nginx.connect(version).await;
             let response = connection.send(&Method::HEAD, "/6291456", &[]).await;
             assert_eq!(field(&response, CONTENT_LENGTH).unwrap(), "6291456");
-            // A limit below what the head declares: nothing of it comes.
+            // The limit is below the declared length, but no content follows.
             let read = response.collect_presized(&Method::HEAD, 0).collected().await.unwrap();
             assert_eq!(read.content, "");
             assert_eq!(read.stats.content_length, ContentLength::Exact(0), "{version:?}");
             assert_eq!(read.stats.reservations, 0);
 
-            // The connection is at the start of a response, and not in a body.
+            // The connection is ready for the next response.
             let response = connection.get("/1").await;
             assert_eq!(response.collect_presized(&Method::GET, 1).bytes().await.unwrap().len(), 1);
         }
@@ -88,7 +91,7 @@ async fn head_is_empty_at_once_whatever_it_declares() {
 }
 
 #[tokio::test]
-async fn no_content_is_empty() {
+async fn response_with_status_204_is_empty() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {
@@ -103,7 +106,7 @@ async fn no_content_is_empty() {
 }
 
 #[tokio::test]
-async fn not_modified_is_empty() {
+async fn response_with_status_304_is_empty() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {
@@ -124,7 +127,7 @@ async fn not_modified_is_empty() {
 }
 
 #[tokio::test]
-async fn a_range_has_the_length_of_the_range() {
+async fn partial_response_has_the_length_of_its_range() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {
@@ -142,7 +145,7 @@ async fn a_range_has_the_length_of_the_range() {
 }
 
 #[tokio::test]
-async fn trailers_come_with_the_content() {
+async fn trailers_are_kept_with_the_content() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {

@@ -1,7 +1,7 @@
-//! Reading from servers that people run, through a hyper client.
+//! Bodies from nginx and from the HTTP server of Python, read through a hyper client.
 //!
-//! A test whose server is not installed says so and passes, unless the environment has
-//! `PRESIZED_REQUIRE_PEERS=1`.
+//! If a server is not installed, its tests print that and pass. With `PRESIZED_REQUIRE_PEERS=1` in the
+//! environment they fail.
 
 mod client;
 mod coded;
@@ -14,7 +14,7 @@ mod refused;
 
 use presized_support::pattern::Pattern;
 
-/// What all servers serve, in one piece.
+/// Returns the content of `length` bytes that the servers serve.
 fn content(length: u64) -> Vec<u8> {
     let mut pattern = Pattern::of(length);
     std::iter::from_fn(|| pattern.next_frame()).collect::<Vec<_>>().concat()

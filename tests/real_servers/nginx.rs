@@ -1,4 +1,4 @@
-//! An nginx of our own: all it reads and writes is in a directory that goes with it.
+//! A running nginx. All its files are in a temporary directory.
 
 use std::fs;
 use std::io::Write;
@@ -16,12 +16,12 @@ use crate::content;
 pub(crate) struct Nginx(Process);
 
 impl Nginx {
-    /// None where nginx is not installed.
+    /// Starts nginx, or returns `None` if it is not installed.
     pub(crate) fn start() -> Option<Self> {
         Self::in_front_of("")
     }
 
-    /// The same with `/buffered` and `/unbuffered` for what the upstream answers.
+    /// Starts nginx with the paths `/buffered` and `/unbuffered`, which proxy `upstream`.
     pub(crate) fn before(upstream: SocketAddr) -> Option<Self> {
         Self::in_front_of(&format!(
             "proxy_http_version 1.1;
@@ -33,14 +33,13 @@ impl Nginx {
     fn in_front_of(proxied: &str) -> Option<Self> {
         let program = peer("nginx")?;
         let http2 = Http2::of(&program);
-        // What nginx says at this level once its ports are open.
+        // nginx logs this once its ports are open.
         let process = Process::start(2, "event method", |directory, ports| {
             write_content(&directory.join("www"));
             fs::write(directory.join("nginx.conf"), config(ports, http2)).unwrap();
             fs::write(directory.join("locations.conf"), format!("{LOCATIONS}{proxied}")).unwrap();
             let mut command = Command::new(&program);
-            // The error log must be named here too, or the one that is compiled in is
-            // tried first.
+            // Without `-e`, nginx opens the log file that is compiled in first.
             command.arg("-p").arg(directory).args(["-c", "nginx.conf", "-e", "stderr"]);
             command
         });
@@ -59,35 +58,35 @@ impl Nginx {
     }
 }
 
-/// How HTTP/2 without TLS is switched on.
+/// The syntax that enables HTTP/2 without TLS.
 #[derive(Clone, Copy)]
 enum Http2 {
-    /// As an option of the port, which then speaks nothing else.
-    OfPort,
-    /// As a directive, from 1.25.1 on. The option draws a warning there.
+    /// An option of `listen`. The port then accepts only HTTP/2.
+    Option,
+    /// A directive, since 1.25.1. The option causes a warning there.
     Directive,
 }
 
 impl Http2 {
     fn of(nginx: &Path) -> Self {
-        let said = Command::new(nginx).arg("-v").output().unwrap().stderr;
-        let said = String::from_utf8_lossy(&said);
-        // "nginx version: nginx/1.22.1", and here and there more behind it.
-        let version = said.trim().rsplit_once("nginx/").map_or("", |(_, version)| version);
+        let output = Command::new(nginx).arg("-v").output().unwrap().stderr;
+        let output = String::from_utf8_lossy(&output);
+        // The output is "nginx version: nginx/1.22.1", and on some systems more after it.
+        let version = output.trim().rsplit_once("nginx/").map_or("", |(_, version)| version);
         let version: Vec<u32> = version
             .split(|c: char| !c.is_ascii_digit())
             .map_while(|number| number.parse().ok())
             .take(3)
             .collect();
-        if version >= vec![1, 25, 1] { Self::Directive } else { Self::OfPort }
+        if version >= vec![1, 25, 1] { Self::Directive } else { Self::Option }
     }
 }
 
-/// One process, in the foreground and of the user who runs the test. Paths are relative
-/// to the directory of the server.
+/// Returns the configuration of one process in the foreground, run by the user of the test. Paths are
+/// relative to the directory of the server.
 fn config(ports: &[u16], http2: Http2) -> String {
-    let (of_port, directive) = match http2 {
-        Http2::OfPort => (" http2", ""),
+    let (option, directive) = match http2 {
+        Http2::Option => (" http2", ""),
         Http2::Directive => ("", "http2 on;"),
     };
     let (first, second) = (ports[0], ports[1]);
@@ -106,7 +105,7 @@ fn config(ports: &[u16], http2: Http2) -> String {
              uwsgi_temp_path temporary/uwsgi;
              types {{ text/plain txt; }}
              server {{ listen 127.0.0.1:{first}; include locations.conf; }}
-             server {{ listen 127.0.0.1:{second}{of_port}; {directive} include locations.conf; }}
+             server {{ listen 127.0.0.1:{second}{option}; {directive} include locations.conf; }}
          }}"
     )
 }
@@ -117,15 +116,15 @@ const LOCATIONS: &str = "
     location /gzip-static/ { gzip_static on; }
     location /trailers/ { add_trailer x-sum 1234; }
     location = /no-content { return 204; }
-    location = /unavailable { return 503 'no backend is up, and none will be for a while'; }
+    location = /unavailable { return 503 'no backend is available at the moment'; }
 ";
 
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// Files of these numbers of bytes, named after it.
+/// The sizes of the files in bytes. Each file is named after its size.
 pub(crate) const SIZES: [u64; 4] = [0, 1, MIB, 6 * MIB];
 
-/// The content of `text.txt`: 200 kB, of which compression leaves little.
+/// Returns the content of `text.txt`: 200 kB that compress well.
 pub(crate) fn text() -> String {
     (0..10_000).map(|line| format!("this is line {line:06}\n")).collect()
 }

@@ -1,4 +1,4 @@
-//! Through the client of hyper-util, which keeps connections and picks one.
+//! Bodies read through the client of hyper-util, which has a connection pool.
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
@@ -39,13 +39,13 @@ impl Pool {
 }
 
 #[tokio::test]
-async fn what_is_left_of_a_body_never_reaches_the_next_response() {
+async fn unread_bytes_never_reach_the_next_response() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {
             let pool = Pool::of(&nginx, version);
             for size in SIZES.repeat(5) {
-                // Refused unread, given up in the middle, and read to the end.
+                // One body is refused unread, one is dropped in the middle, and one is read.
                 let collect = pool.get("/6291456").await.collect_presized(&Method::GET, MIB);
                 assert!(collect.bytes().await.unwrap_err().is_too_large());
                 let collect = pool.get("/6291456").await.collect_presized(&Method::GET, 100);
@@ -60,7 +60,7 @@ async fn what_is_left_of_a_body_never_reaches_the_next_response() {
 }
 
 #[tokio::test]
-async fn a_read_that_is_dropped_leaves_the_client_usable() {
+async fn dropped_read_leaves_the_client_usable() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {
@@ -75,7 +75,7 @@ async fn a_read_that_is_dropped_leaves_the_client_usable() {
     .await;
 }
 
-/// Reads until some of the body is in memory, and drops the reading of it.
+/// Reads until some bytes have arrived, and drops the read.
 async fn read_some(response: Response<Incoming>) {
     let received = Cell::new(0);
     let collect = response
@@ -90,7 +90,7 @@ async fn read_some(response: Response<Incoming>) {
 }
 
 #[tokio::test]
-async fn bodies_are_read_at_the_same_time() {
+async fn bodies_are_read_concurrently() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {

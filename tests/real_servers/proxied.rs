@@ -1,5 +1,4 @@
-//! What an upstream answers, and nginx passes on: without a length, or less of it than was
-//! promised.
+//! Responses of an upstream that nginx proxies: without a length, truncated, or without content.
 
 use http::header::CONTENT_LENGTH;
 use http::{Method, StatusCode};
@@ -11,14 +10,14 @@ use crate::client::{VERSIONS, field, within_time};
 use crate::content;
 use crate::nginx::{MIB, Nginx};
 
-/// As nginx buffers what it passes on, or does not.
+/// The paths that nginx proxies with and without buffering.
 const PATHS: [&str; 2] = ["/buffered", "/unbuffered"];
 
-/// An upstream that answers with this head and these bytes, then hangs up.
+/// Starts an upstream that sends this head and these bytes and closes the connection.
 fn upstream(head: &str, body: impl IntoIterator<Item = u8>) -> Server {
-    let mut answer = format!("HTTP/1.1 {head}\r\n\r\n").into_bytes();
-    answer.extend(body);
-    Server::raw(answer).unwrap()
+    let mut response = format!("HTTP/1.1 {head}\r\n\r\n").into_bytes();
+    response.extend(body);
+    Server::raw(response).unwrap()
 }
 
 fn chunk(content: &[u8]) -> Vec<u8> {
@@ -26,7 +25,7 @@ fn chunk(content: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn content_without_a_length_is_read_to_its_end() {
+async fn body_without_a_length_is_read_to_its_end() {
     let upstreams = [
         upstream("200 OK", content(MIB)),
         upstream(
@@ -57,7 +56,7 @@ async fn content_without_a_length_is_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn content_that_is_cut_short_is_an_error_with_what_had_arrived() {
+async fn truncated_body_fails_with_received_bytes() {
     let upstream = upstream(&format!("200 OK\r\nContent-Length: {MIB}"), content(600_000));
     let Some(nginx) = Nginx::before(upstream.endpoint().address) else { return };
     within_time(async {
@@ -67,8 +66,8 @@ async fn content_that_is_cut_short_is_an_error_with_what_had_arrived() {
                 let collect =
                     response.collect_presized(&Method::GET, Reader::new(MIB).mismatch(mismatch));
                 let error = collect.bytes().await.unwrap_err();
-                // The transport notices before the collector has to, so that it is an
-                // error even where a shorter body is allowed.
+                // The transport enforces the length, so it is an error even if a shorter body
+                // is allowed.
                 let CollectError::Body { declared, received, .. } = error else {
                     panic!("{version:?} {path}: {error:?}");
                 };
@@ -81,7 +80,7 @@ async fn content_that_is_cut_short_is_an_error_with_what_had_arrived() {
 }
 
 #[tokio::test]
-async fn chunked_content_that_is_cut_short_is_an_error_with_what_had_arrived() {
+async fn truncated_chunked_body_fails_with_received_bytes() {
     let upstream = upstream("200 OK\r\nTransfer-Encoding: chunked", chunk(&content(600_000)));
     let Some(nginx) = Nginx::before(upstream.endpoint().address) else { return };
     within_time(async {
@@ -99,7 +98,7 @@ async fn chunked_content_that_is_cut_short_is_an_error_with_what_had_arrived() {
 }
 
 #[tokio::test]
-async fn a_prefix_ends_before_the_place_where_content_is_cut_short() {
+async fn prefix_that_ends_before_the_truncation_succeeds() {
     let upstream = upstream(&format!("200 OK\r\nContent-Length: {MIB}"), content(600_000));
     let Some(nginx) = Nginx::before(upstream.endpoint().address) else { return };
     within_time(async {
@@ -114,7 +113,7 @@ async fn a_prefix_ends_before_the_place_where_content_is_cut_short() {
 }
 
 #[tokio::test]
-async fn an_upstream_that_does_not_answer_is_an_error_page() {
+async fn upstream_without_a_response_yields_an_error_page() {
     let upstream = Server::raw("").unwrap();
     let Some(nginx) = Nginx::before(upstream.endpoint().address) else { return };
     within_time(async {
@@ -129,7 +128,7 @@ async fn an_upstream_that_does_not_answer_is_an_error_page() {
 }
 
 #[tokio::test]
-async fn a_length_without_content_is_passed_on_and_not_awaited() {
+async fn declared_length_of_a_response_without_content_is_not_awaited() {
     let table = [
         (Method::HEAD, "200 OK"),
         (Method::HEAD, "404 Not Found"),

@@ -1,4 +1,4 @@
-//! The `http.server` of Python: HTTP/1.0, a Content-Length, and a close after each response.
+//! The `http.server` of Python. It sends HTTP/1.0 with a Content-Length and closes each connection.
 
 use std::fs;
 use std::process::Command;
@@ -14,13 +14,13 @@ use crate::content;
 
 const SIZE: u64 = 6 << 20;
 
-/// A server of one file, or None where Python is not installed.
+/// Starts a server of one file, or returns `None` if Python is not installed.
 fn start() -> Option<Process> {
     let program = peer("python3")?;
     Some(Process::start(1, "Serving HTTP on", |directory, ports| {
         fs::write(directory.join("file"), content(SIZE)).unwrap();
         let mut command = Command::new(&program);
-        // Unbuffered, or it would keep to itself that it serves.
+        // Unbuffered output, or the line that the test waits for is not written.
         command.args(["-u", "-m", "http.server", "--bind", "127.0.0.1", "--directory"]);
         command.arg(directory).arg(ports[0].to_string());
         command
@@ -32,7 +32,7 @@ async fn connect(python: &Process) -> Connection {
 }
 
 #[tokio::test]
-async fn a_file_takes_one_reservation_of_its_length() {
+async fn file_takes_one_reservation_of_its_length() {
     let Some(python) = start() else { return };
     within_time(async {
         let response = connect(&python).await.get("/file").await;
@@ -46,7 +46,7 @@ async fn a_file_takes_one_reservation_of_its_length() {
 }
 
 #[tokio::test]
-async fn a_file_over_the_limit_is_refused_before_the_body_is_polled() {
+async fn file_over_the_limit_is_refused_before_polling() {
     let Some(python) = start() else { return };
     within_time(async {
         let response = connect(&python).await.get("/file").await.map(Unpolled);
@@ -57,7 +57,7 @@ async fn a_file_over_the_limit_is_refused_before_the_body_is_polled() {
 }
 
 #[tokio::test]
-async fn a_listing_is_text() {
+async fn directory_listing_is_read_as_text() {
     let Some(python) = start() else { return };
     within_time(async {
         let response = connect(&python).await.get("/").await;
@@ -68,7 +68,7 @@ async fn a_listing_is_text() {
 }
 
 #[tokio::test]
-async fn the_start_of_an_error_body_is_a_prefix() {
+async fn prefix_reads_the_start_of_an_error_body() {
     let Some(python) = start() else { return };
     within_time(async {
         let response = connect(&python).await.get("/no-such-file").await;
@@ -81,7 +81,7 @@ async fn the_start_of_an_error_body_is_a_prefix() {
 }
 
 #[tokio::test]
-async fn head_and_not_modified_are_empty() {
+async fn responses_to_head_and_with_status_304_are_empty() {
     let Some(python) = start() else { return };
     within_time(async {
         let response = connect(&python).await.send(&Method::HEAD, "/file", &[]).await;

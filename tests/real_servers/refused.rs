@@ -1,4 +1,4 @@
-//! What is over the limit, and what is an error of the server.
+//! Bodies over the limit, and bodies of error responses.
 
 use http::{Method, StatusCode};
 use presized::{CollectError, ResponseExt};
@@ -8,7 +8,7 @@ use crate::client::{Unpolled, VERSIONS, Version, within_time};
 use crate::nginx::{MIB, Nginx};
 
 #[tokio::test]
-async fn a_length_over_the_limit_is_refused_before_the_body_is_polled() {
+async fn declared_length_over_the_limit_is_refused_before_polling() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {
@@ -25,7 +25,7 @@ async fn a_length_over_the_limit_is_refused_before_the_body_is_polled() {
 }
 
 #[tokio::test]
-async fn a_body_of_unknown_length_is_refused_at_the_limit() {
+async fn body_of_unknown_length_fails_at_the_limit() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {
@@ -53,11 +53,11 @@ async fn a_body_of_unknown_length_is_refused_at_the_limit() {
 }
 
 #[tokio::test]
-async fn refused_bodies_take_nothing_from_others_on_the_connection() {
+async fn refused_bodies_do_not_block_their_connection() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
-        // What is refused is many times the flow-control window of the connection, which
-        // a body has to give back when it is dropped.
+        // The refused bodies are many times the flow-control window of the connection. A dropped
+        // body has to release it.
         let mut connection = nginx.connect(Version::Http2).await;
         for _ in 0..20 {
             let response = connection.get("/6291456").await;
@@ -74,7 +74,7 @@ async fn refused_bodies_take_nothing_from_others_on_the_connection() {
 }
 
 #[tokio::test]
-async fn the_start_of_an_error_body_is_a_prefix() {
+async fn prefix_reads_the_start_of_an_error_body() {
     let Some(nginx) = Nginx::start() else { return };
     within_time(async {
         for version in VERSIONS {
@@ -82,7 +82,7 @@ async fn the_start_of_an_error_body_is_a_prefix() {
             let response = connection.get("/unavailable").await;
             assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
             let prefix = response.collect_presized(&Method::GET, 1000).prefix().await.unwrap();
-            assert_eq!(prefix.content, "no backend is up, and none will be for a while");
+            assert_eq!(prefix.content, "no backend is available at the moment");
             assert!(!prefix.truncated, "{version:?}");
 
             let response = connection.get("/no-such-file").await;

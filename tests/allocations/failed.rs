@@ -1,0 +1,69 @@
+//! Reservations that the allocator refuses.
+
+use presized::{Collect, CollectError, ContentLength, LengthHistory, Reader};
+use presized_support::drive::drive;
+use presized_support::ledger::Ledger;
+
+use crate::{KIB, MIB, PATTERN, alone, body};
+
+#[test]
+fn failed_allocation_is_an_error_with_received_bytes() {
+    let _alone = alone();
+    let run = |len: usize, declared: Option<u64>, refuse: usize| {
+        let body = body(len, 64 * KIB - 1);
+        let (error, _) = Ledger::measure(|| {
+            Ledger::refuse_from(refuse);
+            let read = drive(Collect::new(body, u64::MAX).content_length(declared).vec());
+            Ledger::refuse_from(usize::MAX);
+            read.unwrap_err()
+        });
+        error
+    };
+    // The first reservation fails.
+    let error = run(MIB, Some(MIB as u64), MIB);
+    assert!(
+        matches!(error, CollectError::OutOfMemory { requested: 1_048_576, received: 65_535, .. }),
+        "{error}"
+    );
+    assert_eq!(error.into_partial(), "");
+    // The reservation that joins the blocks fails, after all bytes have arrived.
+    let error = run(MIB, None, MIB);
+    assert!(
+        matches!(
+            error,
+            CollectError::OutOfMemory { requested: 1_048_576, received: 1_048_576, .. }
+        ),
+        "{error}"
+    );
+    assert_eq!(error.into_partial(), PATTERN[..MIB]);
+    // The reservation of a further block fails.
+    let error = run(4 * MIB, None, 64 * KIB);
+    assert!(
+        matches!(error, CollectError::OutOfMemory { requested: 68_265, received: 1_638_375, .. }),
+        "{error}"
+    );
+    assert_eq!(error.into_partial(), PATTERN[..1_572_840]);
+}
+
+#[test]
+fn prediction_or_hint_beyond_memory_is_not_an_error() {
+    let _alone = alone();
+    let history = LengthHistory::new();
+    history.observe(8 << 20);
+    let reader = Reader::new(16 << 20);
+    let read = |reader: &Reader| Collect::new(body(100_000, 30_000), reader.clone());
+    let guesses = [
+        read(&reader.clone().history(&history)),
+        read(&reader).content_length(ContentLength::Hint(5 << 20)),
+        read(&reader.eager(u64::MAX)).content_length(ContentLength::Hint(u64::MAX)),
+    ];
+    for collect in guesses {
+        let (content, _) = Ledger::measure(|| {
+            Ledger::refuse_from(4 * MIB);
+            let read = drive(collect.bytes());
+            Ledger::refuse_from(usize::MAX);
+            read
+        });
+        assert_eq!(content.unwrap(), PATTERN[..100_000]);
+    }
+}
