@@ -1,6 +1,7 @@
 //! The Runtime API of one function
 //! (<https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html>).
 
+mod posted_body;
 mod refusal;
 mod response_mode;
 mod stream;
@@ -10,17 +11,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{Request, Response, StatusCode, request};
+use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
-use presized::{CollectError, Collected};
-use presized_lambda_runtime::wire::{
-    DEADLINE_MS, FUNCTION_ERROR_TYPE, INVOCATION_ID, RESPONSE_MAX, RESPONSE_MODE, Route,
-};
+use presized_lambda_runtime::wire::{DEADLINE_MS, INVOCATION_ID, Route};
 
-use self::response_mode::ResponseMode;
-use crate::deployed::{Deployed, InvocationEnd, ResponseGuard, RuntimeEvent};
-use crate::failure::Failure;
-use crate::request_body::discard;
+use self::posted_body::PostedBody;
+use crate::deployed::{Deployed, RuntimeEvent};
 use crate::response_body::{JSON, ResponseBody, empty_response, json_response};
 
 pub(crate) use self::refusal::Refusal;
@@ -30,15 +26,15 @@ pub(crate) async fn respond(
     function: Arc<Deployed>,
     request: Request<Incoming>,
 ) -> Response<ResponseBody> {
-    let (head, mut body) = request.into_parts();
-    let result = match Route::parse(&head.method, head.uri.path()) {
+    let (head, body) = request.into_parts();
+    let route = Route::parse(&head.method, head.uri.path());
+    let mut posted = PostedBody::new(&function, &head.headers, body);
+    let result = match route {
         Some(Route::NextInvocation) => next(&function).await,
-        Some(Route::Response(id)) => {
-            response(&function, id, &head, &mut body).await.map(|()| accepted())
-        }
-        Some(Route::Error(id)) => error(&function, id, &head, &mut body).await.map(|()| accepted()),
+        Some(Route::Response(id)) => posted.response(id).await.map(|()| accepted()),
+        Some(Route::Error(id)) => posted.error(id).await.map(|()| accepted()),
         Some(Route::InitError | Route::RestoreError) => {
-            init_error(&function, &head, &mut body).await.map(|()| accepted())
+            posted.init_error().await.map(|()| accepted())
         }
         Some(Route::RestoreNext) => function.restore().map(|()| empty_response(StatusCode::OK)),
         _ => Err(Refusal::NotFound),
@@ -72,109 +68,6 @@ fn event_response(event: RuntimeEvent) -> Response<ResponseBody> {
         headers.insert(INVOCATION_ID, id);
     }
     response
-}
-
-async fn response(
-    function: &Arc<Deployed>,
-    request_id: &str,
-    head: &request::Parts,
-    body: &mut Incoming,
-) -> Result<(), Refusal> {
-    let guard = start_response(function, request_id, head, body).await?;
-    let mode = match ResponseMode::read(head.headers.get(RESPONSE_MODE)) {
-        Ok(mode) => mode,
-        Err(refusal) => {
-            guard.end(InvocationEnd::Failed(Failure::invalid_response_mode())).await?;
-            discard(body).await;
-            return Err(refusal);
-        }
-    };
-    if mode == ResponseMode::Streaming && guard.takes_stream() {
-        return stream::forward(guard, body).await;
-    }
-    let (guard, collected) = collect(function, guard, body).await?;
-    let failure = match (mode, &collected.trailers) {
-        (ResponseMode::Streaming, Some(trailers)) => Failure::in_trailers(trailers),
-        _ => None,
-    };
-    guard
-        .end(match failure {
-            Some(failure) => InvocationEnd::Failed(failure),
-            None => InvocationEnd::Response {
-                content_type: head.headers.get(CONTENT_TYPE).cloned(),
-                payload: collected.content,
-            },
-        })
-        .await
-}
-
-async fn error(
-    function: &Arc<Deployed>,
-    request_id: &str,
-    head: &request::Parts,
-    body: &mut Incoming,
-) -> Result<(), Refusal> {
-    let guard = start_response(function, request_id, head, body).await?;
-    let (guard, report) = collect(function, guard, body).await?;
-    let failure = Failure::reported(head.headers.get(FUNCTION_ERROR_TYPE), report.content);
-    guard.end(InvocationEnd::Failed(failure)).await
-}
-
-async fn init_error(
-    function: &Arc<Deployed>,
-    head: &request::Parts,
-    body: &mut Incoming,
-) -> Result<(), Refusal> {
-    let report = match read(function, body).await {
-        Ok(report) => report.content,
-        Err(error) if error.is_too_large() => {
-            discard(body).await;
-            return Err(Refusal::RequestEntityTooLarge { limit: RESPONSE_MAX });
-        }
-        Err(_) => return Err(Refusal::TruncatedRequest),
-    };
-    function.init_failed(Failure::reported(head.headers.get(FUNCTION_ERROR_TYPE), report))
-}
-
-/// Starts the response to an invocation, or discards its body.
-async fn start_response(
-    function: &Arc<Deployed>,
-    request_id: &str,
-    head: &request::Parts,
-    body: &mut Incoming,
-) -> Result<ResponseGuard, Refusal> {
-    let guard = ResponseGuard::start(function, request_id, head.headers.get(INVOCATION_ID));
-    if guard.is_err() {
-        discard(body).await;
-    }
-    guard
-}
-
-/// Collects the body of a response or an error report, or fails the invocation.
-async fn collect(
-    function: &Deployed,
-    guard: ResponseGuard,
-    body: &mut Incoming,
-) -> Result<(ResponseGuard, Collected), Refusal> {
-    match read(function, body).await {
-        Ok(collected) => Ok((guard, collected)),
-        Err(error) if error.is_too_large() => {
-            guard.end(InvocationEnd::Failed(Failure::too_large(RESPONSE_MAX))).await?;
-            discard(body).await;
-            Err(Refusal::RequestEntityTooLarge { limit: RESPONSE_MAX })
-        }
-        Err(_) => {
-            guard.end(InvocationEnd::Failed(Failure::truncated())).await?;
-            Err(Refusal::TruncatedRequest)
-        }
-    }
-}
-
-async fn read(
-    function: &Deployed,
-    body: &mut Incoming,
-) -> Result<Collected, CollectError<hyper::Error>> {
-    function.response_reader(RESPONSE_MAX).collect(body).collected().await
 }
 
 fn accepted() -> Response<ResponseBody> {
