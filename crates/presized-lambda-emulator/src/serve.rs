@@ -29,7 +29,7 @@ where
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    // Without it, responses are only later.
+                    // If it fails, responses are only slower.
                     let _ = stream.set_nodelay(true);
                     let respond = respond.clone();
                     let server = server.clone();

@@ -32,7 +32,7 @@ pub(super) struct Dispatcher {
     closed: bool,
 }
 
-/// The error for a call above the concurrency limit.
+/// The error for a throttled call: one above the concurrency limit, or refused on request.
 #[derive(Debug)]
 pub(crate) struct Throttled;
 

@@ -21,7 +21,7 @@ use crate::process::ProcessHandle;
 use crate::runtime_api::Refusal;
 use crate::runtime_mode::RuntimeMode;
 
-/// A place for one runtime.
+/// An execution environment, which one runtime uses.
 pub(super) struct RuntimeSlot {
     mode: RuntimeMode,
     /// The open requests of the runtime for an event.

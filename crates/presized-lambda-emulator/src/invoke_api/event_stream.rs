@@ -63,7 +63,7 @@ fn poll_chunk(
     if known_end.is_none()
         && let Poll::Ready(end) = Pin::new(&mut response.end).poll(cx)
     {
-        // The sender is dropped without an end if the emulator is.
+        // Dropping the emulator drops the sender without an end.
         let truncated = || StreamEnd { failure: Some(Failure::truncated()), log: None };
         *known_end = Some(end.unwrap_or_else(|_| truncated()));
         // This unblocks a runtime that writes although its invocation has timed out.

@@ -13,7 +13,7 @@ use super::ServiceError;
 use super::call_type::CallType;
 use crate::ids;
 
-/// What the headers of a request ask for.
+/// The options that a client sets by headers.
 #[derive(Debug)]
 pub(super) struct InvokeHeaders {
     pub(super) call_type: CallType,

@@ -46,7 +46,7 @@ impl InvokeRoute {
         }
     }
 
-    /// Returns the version that runs. An alias is an alias of the unpublished version.
+    /// Returns the version that runs. Every alias refers to the unpublished version.
     pub(super) fn version(&self) -> &str {
         match &self.qualifier {
             Some(qualifier) if qualifier.bytes().all(|byte| byte.is_ascii_digit()) => qualifier,
