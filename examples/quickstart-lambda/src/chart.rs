@@ -1,121 +1,69 @@
-//! Memory over time, drawn: a saw, a smaller saw, and a flat line.
+//! A chart of memory against calls, as an SVG file.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
 use plotters::prelude::*;
-use presized_lambda_emulator::Emulator;
-use presized_support::ledger::Ledger;
+use presized_support::table;
 
-use crate::measure::settle;
-use crate::ways::Way;
-use crate::{Error, MIB};
+use crate::Error;
+use crate::calls::Calls;
 
-const CALLS: usize = 20;
-const SIZE: usize = 6 * MIB;
+const MIB: f64 = (1 << 20) as f64;
 
-/// How often memory is looked at. An answer takes several milliseconds.
-const PERIOD: Duration = Duration::from_micros(50);
+/// Vermilion, blue and green of the palette of Okabe and Ito, which colour-blind readers can
+/// tell apart.
+const COLORS: [RGBColor; 3] = [RGBColor(213, 94, 0), RGBColor(0, 114, 178), RGBColor(0, 158, 115)];
 
-/// Milliseconds since the first call, and MiB that are alive.
-type Sample = (f64, f64);
+const GREY: RGBColor = RGBColor(90, 90, 90);
 
-/// Calls for 20 answers of 6 MiB in three ways, draws what memory did meanwhile, and says where.
-pub(crate) async fn draw(emulator: &Emulator, out: &mut impl Write) -> Result<(), Error> {
-    let mut lines = Vec::new();
-    for way in Way::ALL {
-        lines.push((way.name(), watch(emulator, way).await?));
-    }
-    let path = target().join("quickstart.svg");
-    plot(&path, &lines)?;
-    writeln!(out, "\nMemory over time, for {CALLS} answers of 6 MiB: {}", path.display())?;
-    Ok(())
-}
+/// The number of calls, and MiB.
+type Point = (f64, f64);
 
-/// Calls on this thread while another looks at its memory.
-async fn watch(emulator: &Emulator, way: Way) -> Result<Vec<Sample>, Error> {
-    let caller = way.caller(emulator)?;
-    Ledger::count_this_thread(true);
-    let before = Ledger::live();
-    // The connection and the pool are warm after the first.
-    caller.call(SIZE).await?.check(SIZE)?;
-    let sampler = Sampler::start(before);
-    for _ in 0..CALLS {
-        caller.call(SIZE).await?.check(SIZE)?;
-    }
-    let samples = sampler.stop()?;
-    drop(caller);
-    settle().await;
-    Ledger::count_this_thread(false);
-    Ok(samples)
-}
+/// Draws one curve for each way. All calls had responses of `size` bytes.
+pub(crate) fn draw(path: &Path, size: usize, ways: &[Calls]) -> Result<(), Error> {
+    let curves: Vec<_> = ways.iter().map(curve).collect();
+    let points = || curves.iter().flatten();
+    let calls = points().map(|(calls, _)| *calls).fold(1.0, f64::max);
+    let most = points().map(|(_, memory)| *memory).fold(1.0, f64::max);
 
-/// A thread that notes how much memory is alive, and when.
-struct Sampler {
-    stop: Arc<AtomicBool>,
-    thread: JoinHandle<Vec<Sample>>,
-}
-
-impl Sampler {
-    fn start(before: u64) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = thread::spawn(move || {
-            let start = Instant::now();
-            let mut samples = Vec::new();
-            while !stopped.load(Relaxed) {
-                let live = Ledger::live().saturating_sub(before);
-                samples.push((start.elapsed().as_secs_f64() * 1000.0, live as f64 / MIB as f64));
-                thread::sleep(PERIOD);
-            }
-            samples
-        });
-        Self { stop, thread }
-    }
-
-    fn stop(self) -> Result<Vec<Sample>, Error> {
-        self.stop.store(true, Relaxed);
-        self.thread.join().map_err(|_| "the sampler panicked".into())
-    }
-}
-
-fn plot(path: &Path, lines: &[(&str, Vec<Sample>)]) -> Result<(), Error> {
-    const COLORS: [RGBColor; 3] =
-        [RGBColor(200, 60, 50), RGBColor(60, 110, 190), RGBColor(30, 140, 70)];
-    let samples = || lines.iter().flat_map(|(_, samples)| samples);
-    let last = samples().map(|(time, _)| *time).fold(1.0, f64::max);
-    let most = samples().map(|(_, memory)| *memory).fold(1.0, f64::max);
-
-    let root = SVGBackend::new(path, (960, 480)).into_drawing_area();
+    let root = SVGBackend::new(path, (960, 560)).into_drawing_area();
     root.fill(&WHITE)?;
-    let mut chart = ChartBuilder::on(&root)
-        .caption(
-            format!("Memory of a caller that reads {CALLS} answers of 6 MiB"),
-            ("sans-serif", 20),
-        )
+    let area = root.margin(14, 0, 0, 0);
+    let title = format!("Memory of a caller, for responses of {}", table::bytes(size as u64));
+    let area = area.titled(&title, ("sans-serif", 24))?;
+    let area = area.titled(SUBTITLE, ("sans-serif", 15).into_font().color(&GREY))?;
+    let mut chart = ChartBuilder::on(&area)
         .margin(16)
-        .x_label_area_size(44)
-        .y_label_area_size(56)
-        .build_cartesian_2d(0.0..last, 0.0..most * 1.3)?;
+        .x_label_area_size(48)
+        .y_label_area_size(64)
+        .build_cartesian_2d(0.0..calls, 0.0..most * 1.4)?;
     chart
         .configure_mesh()
+        .disable_x_mesh()
         .light_line_style(TRANSPARENT)
-        .x_desc("milliseconds")
-        .y_desc("MiB alive")
+        .x_desc("calls")
+        .y_desc("allocated memory above the start (MiB)")
+        .axis_desc_style(("sans-serif", 16))
+        .label_style(("sans-serif", 14))
+        .x_labels(calls as usize + 1)
+        .x_label_formatter(&|calls| format!("{calls:.0}"))
+        .y_label_formatter(&|memory| format!("{memory:.0}"))
         .draw()?;
-    for ((name, samples), color) in lines.iter().zip(COLORS) {
+    for ((way, curve), color) in ways.iter().zip(curves).zip(COLORS) {
         chart
-            .draw_series(LineSeries::new(samples.iter().copied(), color.stroke_width(2)))?
-            .label(*name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color.stroke_width(2)));
+            .draw_series(LineSeries::new(curve, color.stroke_width(3)))?
+            .label(way.way.to_string())
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], color.stroke_width(3)));
     }
+    let length = size as f64 / MIB;
+    chart
+        .draw_series(DashedLineSeries::new([(0.0, length), (calls, length)], 6, 4, GREY.into()))?
+        .label("length of one response")
+        .legend(|(x, y)| PathElement::new([(x, y), (x + 20, y)], GREY));
     chart
         .configure_series_labels()
         .position(SeriesLabelPosition::UpperRight)
+        .label_font(("sans-serif", 16))
         .background_style(WHITE)
         .border_style(BLACK.mix(0.3))
         .draw()?;
@@ -123,9 +71,16 @@ fn plot(path: &Path, lines: &[(&str, Vec<Sample>)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The folder that this was built in, which is not part of anybody's source.
-fn target() -> PathBuf {
-    let program = std::env::current_exe().unwrap_or_default();
-    // target/release/examples/quickstart
-    program.ancestors().nth(3).unwrap_or(Path::new(".")).to_owned()
+const SUBTITLE: &str = "Each line rises to the peak of a call, \
+    and falls to what the caller keeps after the response is dropped.";
+
+/// Returns two points for each call: the peak, and the memory after the response was dropped.
+fn curve(calls: &Calls) -> Vec<Point> {
+    let mut points = vec![(0.0, 0.0)];
+    for (index, sample) in calls.samples.iter().enumerate() {
+        let call = (index + 1) as f64;
+        points.push((call, sample.peak as f64 / MIB));
+        points.push((call, sample.after as f64 / MIB));
+    }
+    points
 }

@@ -1,133 +1,105 @@
-//! What a call costs its caller.
+//! The cost of one call for its caller.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use presized_lambda_emulator::Emulator;
 use presized_support::ledger::{Ledger, Mark};
-use presized_support::table::{self, Table};
 use presized_support::usage::minor_faults;
 use tokio::time::sleep;
 
+use crate::Error;
 use crate::ways::{Caller, Way};
-use crate::{Error, KIB, MIB};
 
-/// Prints one table: every size, by every way to read it.
-pub(crate) async fn compare(emulator: &Emulator, out: &mut impl Write) -> Result<(), Error> {
-    let mut table = Table::new(
-        2,
-        ["", "", "", "", "peak", "peak", "large", "allocated", "", "page"],
-        [
-            "answer",
-            "read with",
-            "p50",
-            "p99",
-            "memory",
-            "÷ answer",
-            "allocs",
-            "÷ answer",
-            "copies",
-            "faults",
-        ],
-    );
-    writeln!(out, "Calling a function for its answer, the caller's side, everything counted:\n")?;
-    for size in [KIB, MIB, 6 * MIB] {
-        table.rule();
-        // A pool is for what is larger than a page or two.
-        let ways = if size < MIB { &Way::ALL[..2] } else { &Way::ALL };
-        let times = clock(emulator, size, ways).await?;
-        for (&way, times) in ways.iter().zip(times) {
-            let memory = count(emulator, size, way).await?;
-            table.row([
-                table::bytes(size as u64),
-                way.name().to_owned(),
-                table::time(times.p50),
-                table::time(times.p99),
-                table::bytes(memory.peak),
-                table::times(memory.peak as f64 / size as f64),
-                format!("{:.1}", memory.large),
-                table::times(memory.allocated / size as f64),
-                memory.copies.to_string(),
-                format!("{:.0}", times.page_faults),
-            ]);
-        }
+/// The number of calls in each way that are timed, after one that opens the connection.
+pub(crate) const TIMED: usize = 200;
+
+/// The number of calls in each way whose allocations are counted, after one that opens the
+/// connection.
+const COUNTED: u32 = 4;
+
+/// One row of the table: the cost of a call in one way.
+pub(crate) struct Cell {
+    pub(crate) way: Way,
+    pub(crate) p50: Duration,
+    pub(crate) p99: Duration,
+    pub(crate) page_faults: f64,
+    /// The most memory, in bytes above the time before the connection.
+    pub(crate) peak: u64,
+    /// The number of large allocations of one call.
+    pub(crate) large: f64,
+    /// The bytes of all allocations of one call.
+    pub(crate) allocated: f64,
+    /// The number of copies of each byte.
+    pub(crate) copies: u32,
+}
+
+/// Calls for responses of `size` bytes in each way.
+pub(crate) async fn measure(
+    emulator: &Emulator,
+    size: usize,
+    ways: &[Way],
+) -> Result<Vec<Cell>, Error> {
+    let mut cells = Vec::new();
+    for mut timed in time(emulator, size, ways).await? {
+        timed.times.sort_unstable();
+        let memory = count(emulator, size, timed.way).await?;
+        cells.push(Cell {
+            way: timed.way,
+            p50: timed.times[TIMED.div_ceil(2) - 1],
+            p99: timed.times[(TIMED * 99).div_ceil(100) - 1],
+            page_faults: timed.page_faults as f64 / TIMED as f64,
+            peak: memory.peak,
+            large: memory.large,
+            allocated: memory.allocated,
+            copies: memory.copies,
+        });
     }
-    write!(out, "{table}")?;
-    writeln!(out, "{NOTES}")?;
-    Ok(())
+    Ok(cells)
 }
 
-const NOTES: &str = "
-Times are from the call to the whole answer, function and emulator included, of 200 calls in
-turn on connections that are kept alive. presized signs each call and has a deadline on it;
-hyper's client, whose answers are collected, does neither. Peak memory is the most that was
-alive at one time since before the connection was opened: the answer, hyper's buffers, the
-connection, and the pool. Large allocations (4 KiB and more), bytes allocated and page faults
-are means per call on a warm connection; pages fault more often where an allocator gives back
-what is freed. Copies are those of each byte after it was read from the socket, by hyper's
-frames being joined, or by presized putting them in their place.";
-
-/// How long calls took, and how many pages faulted for each.
-struct Times {
-    p50: Duration,
-    p99: Duration,
-    page_faults: f64,
+/// Waits until connections that are not used any more are closed and their memory is freed.
+pub(crate) async fn settle() {
+    sleep(Duration::from_millis(20)).await;
 }
 
-/// Calls that are timed, after one that warms up the connection.
-const TIMED: usize = 200;
+/// A caller and the times of its calls.
+struct Timed {
+    way: Way,
+    caller: Caller,
+    times: Vec<Duration>,
+    page_faults: u64,
+}
 
-/// Calls in each of the ways in turn, with the ledger closed.
-async fn clock(emulator: &Emulator, size: usize, ways: &[Way]) -> Result<Vec<Times>, Error> {
-    let mut clocks = Vec::new();
-    for way in ways {
-        clocks.push(Clock { caller: way.caller(emulator)?, times: Vec::new(), faults: 0 });
+/// Calls in each way in turn, without counting allocations.
+async fn time(emulator: &Emulator, size: usize, ways: &[Way]) -> Result<Vec<Timed>, Error> {
+    let mut all = Vec::new();
+    for &way in ways {
+        let caller = way.caller(emulator)?;
+        all.push(Timed { way, caller, times: Vec::new(), page_faults: 0 });
     }
     for round in 0..=TIMED {
-        for clock in &mut clocks {
-            let faults = minor_faults();
+        for timed in &mut all {
+            let page_faults = minor_faults();
             let start = Instant::now();
-            let answer = clock.caller.call(size).await?;
-            let (time, faults) = (start.elapsed(), minor_faults() - faults);
-            answer.check(size)?;
+            let response = timed.caller.call(size).await?;
+            let (time, page_faults) = (start.elapsed(), minor_faults() - page_faults);
+            response.check(size)?;
             if round > 0 {
-                clock.times.push(time);
-                clock.faults += faults;
+                timed.times.push(time);
+                timed.page_faults += page_faults;
             }
         }
     }
-    let times = clocks.into_iter().map(Clock::stop).collect();
-    settle().await;
-    Ok(times)
+    Ok(all)
 }
 
-struct Clock {
-    caller: Caller,
-    times: Vec<Duration>,
-    faults: u64,
-}
-
-impl Clock {
-    fn stop(mut self) -> Times {
-        self.times.sort_unstable();
-        Times {
-            p50: self.times[TIMED.div_ceil(2) - 1],
-            p99: self.times[(TIMED * 99).div_ceil(100) - 1],
-            page_faults: self.faults as f64 / TIMED as f64,
-        }
-    }
-}
-
-/// What calls took of memory.
+/// The memory of one call.
 struct Memory {
     peak: u64,
     large: f64,
     allocated: f64,
     copies: u32,
 }
-
-/// Calls whose allocations are counted, after one that warms up the connection.
-const COUNTED: u32 = 4;
 
 async fn count(emulator: &Emulator, size: usize, way: Way) -> Result<Memory, Error> {
     let caller = way.caller(emulator)?;
@@ -137,9 +109,9 @@ async fn count(emulator: &Emulator, size: usize, way: Way) -> Result<Memory, Err
     let before = opened.spent();
     let mut copies = 0;
     for _ in 0..COUNTED {
-        let answer = caller.call(size).await?;
-        answer.check(size)?;
-        copies = answer.copies.max(copies);
+        let response = caller.call(size).await?;
+        response.check(size)?;
+        copies = response.copies.max(copies);
     }
     let after = opened.spent();
     drop(caller);
@@ -152,9 +124,4 @@ async fn count(emulator: &Emulator, size: usize, way: Way) -> Result<Memory, Err
         allocated: per_call(after.bytes - before.bytes),
         copies,
     })
-}
-
-/// Waits until connections that nobody has any more are closed, and their memory is freed.
-pub(crate) async fn settle() {
-    sleep(Duration::from_millis(20)).await;
 }
