@@ -15,6 +15,7 @@ use presized_support::client::Client;
 use presized_support::ledger::{Ledger, Mark};
 use presized_support::pattern;
 use presized_support::server::{Protocol, Server, known, stalled, unknown};
+#[cfg(target_os = "linux")]
 use presized_support::usage::minor_faults;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -130,6 +131,7 @@ fn stalled_bodies_do_not_block_other_bodies() {
     block_on(read_all(true));
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn warm_pool_reads_from_loopback_without_page_faults_or_allocated_bodies() {
     const ROUNDS: u64 = 200;

@@ -9,6 +9,7 @@ pub mod drive;
 pub mod eventstream;
 pub mod frames;
 pub mod log;
+#[cfg(target_os = "linux")]
 pub mod meter;
 pub mod mock;
 pub mod pattern;
@@ -19,6 +20,7 @@ pub mod scripted;
 pub mod server;
 pub mod sources;
 pub mod table;
+#[cfg(target_os = "linux")]
 pub mod usage;
 
 pub use presized_ledger as ledger;

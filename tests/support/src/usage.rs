@@ -14,5 +14,6 @@ pub fn process_minor_faults() -> u64 {
 
 fn faults_of(who: UsageWho) -> u64 {
     let usage = getrusage(who).expect("getrusage fails only for a bad argument");
-    usage.minor_page_faults().cast_unsigned()
+    // A `c_long`, which has 32 bits on some systems.
+    usage.minor_page_faults() as u64
 }
