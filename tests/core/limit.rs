@@ -106,6 +106,8 @@ async fn largest_declared_lengths_neither_panic_nor_abort() {
     }
 }
 
+// With 32 bits the allocator can grant what the address space allows at most, and the body ends early.
+#[cfg(target_pointer_width = "64")]
 #[tokio::test]
 async fn eager_bound_beyond_memory_fails_without_an_abort() {
     for declared in [u64::MAX, 1 << 63, i64::MAX as u64] {
