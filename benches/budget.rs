@@ -8,6 +8,7 @@ use http_body_util::BodyExt;
 use presized::{MemoryBudget, Reader};
 use presized_benches::chart::{Chart, Color, Panel};
 use presized_benches::child;
+use presized_benches::markdown::{Markdown, several};
 use presized_benches::record::{self, Rows, figure};
 use presized_support::bars::is_trial;
 use presized_support::client::{Client, Error};
@@ -89,6 +90,7 @@ fn main() -> Result<(), Error> {
     println!("Bodies of 6 MiB over HTTP/1.1, a connection for each. Medians of processes.");
     record::rows("budget", &rows(&cells))?;
     record::chart("budget", &chart(&cells, counts))?;
+    record::table("budget", &markdown(&cells))?;
     Ok(())
 }
 
@@ -177,6 +179,23 @@ fn rows(cells: &[Cell]) -> Rows {
         ]);
     }
     rows
+}
+
+/// Returns the table of BENCHMARKS.md.
+fn markdown(cells: &[Cell]) -> Markdown {
+    let mut table = Markdown::new([
+        "bodies at once",
+        "peak resident, MiB: `collect()` / presized / budget of 64 MiB",
+        "CPU of one body, ms",
+    ]);
+    for row in cells.chunks(WAYS.len()) {
+        table.row([
+            row[0].bodies.to_string(),
+            several(row.iter().map(|cell| cell.peak / MIB as f64), |mib| format!("{mib:.0}")),
+            several(row.iter().map(|cell| cell.cpu * 1e3), |time| format!("{time:.2}")),
+        ]);
+    }
+    table
 }
 
 fn chart(cells: &[Cell], counts: &[usize]) -> Chart {

@@ -10,6 +10,7 @@ mod connection;
 mod memory;
 mod outcome;
 mod report;
+mod tables;
 
 use std::time::Duration;
 
@@ -51,6 +52,7 @@ fn main() -> Result<(), Error> {
     }
     record::rows("loopback", &report::rows(&states))?;
     charts::draw(&states, lengths())?;
+    tables::write(&states, lengths())?;
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2))

@@ -17,6 +17,7 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use generated_client::Transport;
 use http::Request;
 use presized_benches::chart::{Chart, Color, Panel};
+use presized_benches::markdown::{Markdown, ratio};
 use presized_benches::record::{self, Rows, figure};
 use presized_benches::{allocator, turns};
 use presized_support::bars::{Bars, is_trial};
@@ -51,6 +52,7 @@ fn main() {
     let name = format!("payload-{}", allocator::current().name);
     record::rows(&name, &rows(&cells)).expect("the record can be written");
     record::chart(&name, &chart(&cells)).expect("the record can be written");
+    record::table(&name, &markdown(&cells)).expect("the record can be written");
 
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_millis(300))
@@ -158,6 +160,29 @@ fn rows(cells: &[Cell]) -> Rows {
         ]);
     }
     rows
+}
+
+/// Returns the table of BENCHMARKS.md.
+fn markdown(cells: &[Cell]) -> Markdown {
+    let mut table = Markdown::new([
+        "read with",
+        "bytes allocated ÷ payload: text, blob",
+        "allocations",
+        "CPU ÷ `collect()` and a copy",
+    ]);
+    for way in WAYS {
+        let pair = |figure: &dyn Fn(&Cell) -> String| {
+            let of_way = cells.iter().filter(|cell| cell.way == way).map(figure);
+            of_way.collect::<Vec<_>>().join(", ")
+        };
+        table.row([
+            way.name().to_owned(),
+            pair(&|cell| ratio(cell.spent.bytes as f64 / LENGTH as f64)),
+            pair(&|cell| cell.spent.allocations.to_string()),
+            pair(&|one| ratio(cpu_ratio(one, cell(cells, one.operation, Way::Collect)))),
+        ]);
+    }
+    table
 }
 
 fn chart(cells: &[Cell]) -> Chart {

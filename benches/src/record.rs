@@ -1,4 +1,4 @@
-//! Records of a run: CSV files and charts under `benches/results`.
+//! Records of a run: CSV files and charts under `benches/results`, and tables in BENCHMARKS.md.
 
 use std::env;
 use std::fmt::Write;
@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::chart::Chart;
+use crate::markdown::Markdown;
 
 /// Rows of figures, for a CSV file.
 #[derive(Debug)]
@@ -79,6 +80,27 @@ pub fn chart(name: &str, chart: &Chart) -> io::Result<()> {
     write(&format!("{name}.svg"), &chart.to_svg())
 }
 
+/// Replaces the table `NAME` of BENCHMARKS.md, if a record is wanted. A record in another directory
+/// has a file `NAME.md` instead.
+pub fn table(name: &str, table: &Markdown) -> io::Result<()> {
+    let Some(directory) = directory() else { return Ok(()) };
+    if directory != results() {
+        return fs::write(directory.join(format!("{name}.md")), table.to_string());
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../BENCHMARKS.md");
+    let page = replaced(&fs::read_to_string(&path)?, name, &table.to_string());
+    let page =
+        page.ok_or_else(|| io::Error::other(format!("BENCHMARKS.md has no table {name}")))?;
+    fs::write(path, page)
+}
+
+/// Replaces the lines between `<!-- NAME -->` and `<!-- end -->`.
+fn replaced(page: &str, name: &str, table: &str) -> Option<String> {
+    let (before, rest) = page.split_once(&format!("<!-- {name} -->\n"))?;
+    let (_, after) = rest.split_once("<!-- end -->")?;
+    Some(format!("{before}<!-- {name} -->\n{table}<!-- end -->{after}"))
+}
+
 fn write(name: &str, content: &str) -> io::Result<()> {
     match directory() {
         Some(directory) => fs::write(directory.join(name), content),
@@ -90,11 +112,11 @@ fn write(name: &str, content: &str) -> io::Result<()> {
 /// that it names. Without the variable there is no record.
 fn directory() -> Option<PathBuf> {
     let wanted = env::var_os("PRESIZED_RECORD").filter(|wanted| !wanted.is_empty())?;
-    Some(if wanted == "1" {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("results")
-    } else {
-        wanted.into()
-    })
+    Some(if wanted == "1" { results() } else { wanted.into() })
+}
+
+fn results() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("results")
 }
 
 #[cfg(test)]
@@ -115,6 +137,14 @@ mod tests {
         for (value, expected) in table {
             assert_eq!(figure(value), expected);
         }
+    }
+
+    #[test]
+    fn table_between_its_marks_is_replaced() {
+        let page = "a\n<!-- one -->\nold\n<!-- end -->\nb\n<!-- two -->\n<!-- end -->\n";
+        let expected = "a\n<!-- one -->\nnew\n<!-- end -->\nb\n<!-- two -->\n<!-- end -->\n";
+        assert_eq!(replaced(page, "one", "new\n").as_deref(), Some(expected));
+        assert_eq!(replaced(page, "three", "new\n"), None);
     }
 
     #[test]

@@ -33,6 +33,7 @@ fn main() -> Result<(), Error> {
     }
     record::rows("aws-sdk", &calls::rows(&states))?;
     record::chart("aws-sdk", &report::chart(&states))?;
+    record::table("aws-sdk", &report::markdown(&states))?;
     Ok(())
 }
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use presized_benches::chart::{Chart, Panel};
-use presized_peers::calls::{KIB, Memory, Outcome, Outcomes, SIX_MIB, Way};
+use presized_benches::markdown::{Markdown, count, ratio};
+use presized_peers::calls::{self, KIB, Memory, Outcome, Outcomes, SIX_MIB, Way};
 use presized_support::bars::Bars;
 use presized_support::table::{self, Table};
 
@@ -66,6 +67,32 @@ fn bars(outcomes: &Outcomes) -> Bars {
     bars.at_most("CPU ÷ plain, 6 MiB, warm pool", cpu(SIX_MIB, Way::InterceptorPool), 1.0);
     bars.beside("CPU ÷ plain, 1 KiB", cpu(KIB, Way::Interceptor));
     bars
+}
+
+/// Returns the table of BENCHMARKS.md.
+pub(crate) fn markdown(states: &[Outcomes]) -> Markdown {
+    let all = |one: &Outcomes, figure: fn(&Outcome) -> f64, format: fn(f64) -> String| {
+        WAYS.map(|way| format(one.figure(SIX_MIB, way, figure))).join(", ")
+    };
+    calls::markdown(
+        states,
+        &[
+            ("CPU ÷ plain, 6 MiB", &|one| ratio(one.cpu_ratio(SIX_MIB, Way::Interceptor))),
+            ("CPU ÷ plain, 6 MiB, warm pool", &|one| {
+                ratio(one.cpu_ratio(SIX_MIB, Way::InterceptorPool))
+            }),
+            ("CPU ÷ plain, 1 KiB", &|one| ratio(one.cpu_ratio(KIB, Way::Interceptor))),
+            ("bytes allocated ÷ 6 MiB: plain, interceptor, warm pool", &|one| {
+                all(one, allocated, ratio)
+            }),
+            ("page faults of 6 MiB: plain, interceptor, warm pool", &|one| {
+                all(one, Outcome::median_faults, count)
+            }),
+            ("peak MiB alive, 6 MiB: plain, interceptor, warm pool", &|one| {
+                all(one, |one| one.memory.peak / (1 << 20) as f64, |mib| format!("{mib:.1}"))
+            }),
+        ],
+    )
 }
 
 /// Draws the figures of 6 MiB in each state.

@@ -32,6 +32,7 @@ fn main() -> Result<(), Error> {
     }
     record::rows("invoke", &calls::rows(&states))?;
     record::chart("invoke", &report::chart(&states[0]))?;
+    record::table("invoke", &report::markdown(&states))?;
     Ok(())
 }
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use presized_benches::chart::{Chart, Panel};
-use presized_peers::calls::{self, IN_FLIGHT, KIB, Memory, Outcomes, SIX_MIB, Way};
+use presized_benches::markdown::{Markdown, count, ratio};
+use presized_peers::calls::{self, IN_FLIGHT, KIB, MIB, Memory, Outcomes, SIX_MIB, Way};
 use presized_support::bars::Bars;
 use presized_support::table::{self, Table};
 
@@ -117,6 +118,38 @@ fn bars(outcomes: &Outcomes) -> Bars {
     let pooled = outcomes.cpu_ratio(SIX_MIB, Way::PresizedPool);
     bars.beside("CPU ÷ aws-sdk-lambda, 6 MiB, warm pool", pooled);
     bars
+}
+
+/// Returns the table of BENCHMARKS.md.
+pub(crate) fn markdown(states: &[Outcomes]) -> Markdown {
+    let p50 = |one: &calls::Outcome| one.median_latency().p50;
+    let p99 = |one: &calls::Outcome| one.median_latency().p99;
+    let (presized, pool) = (Way::Presized, Way::PresizedPool);
+    calls::markdown(
+        states,
+        &[
+            ("CPU ÷ SDK, 1 KiB", &|one| ratio(one.cpu_ratio(KIB, presized))),
+            ("CPU ÷ SDK, 1 MiB", &|one| ratio(one.cpu_ratio(MIB, presized))),
+            ("CPU ÷ SDK, 6 MiB", &|one| ratio(one.cpu_ratio(SIX_MIB, presized))),
+            ("CPU ÷ SDK, 6 MiB, warm pool", &|one| ratio(one.cpu_ratio(SIX_MIB, pool))),
+            ("bytes allocated ÷ SDK, 6 MiB", &|one| {
+                ratio(one.ratio(SIX_MIB, presized, |one| one.memory.allocated))
+            }),
+            ("page faults of a call of 6 MiB: SDK, presized, warm pool", &|one| {
+                let faults =
+                    WAYS.map(|way| count(one.figure(SIX_MIB, way, calls::Outcome::median_faults)));
+                faults.join(", ")
+            }),
+            ("p50, p99 ÷ SDK, 64 in flight, 1 KiB", &|one| {
+                let ratios = [one.ratio(KIB, presized, p50), one.ratio(KIB, presized, p99)];
+                ratios.map(ratio).join(", ")
+            }),
+            ("p50, p99 ÷ SDK, 64 in flight, 1 MiB", &|one| {
+                let ratios = [one.ratio(MIB, presized, p50), one.ratio(MIB, presized, p99)];
+                ratios.map(ratio).join(", ")
+            }),
+        ],
+    )
 }
 
 pub(crate) fn chart(outcomes: &Outcomes) -> Chart {

@@ -55,6 +55,7 @@ fn main() -> Result<(), Error> {
         report::print_bars(&outcomes);
         record::rows("runtime", &report::rows(&outcomes))?;
         record::chart("runtime", &report::chart(&outcomes))?;
+        record::table("runtime", &report::markdown(&outcomes))?;
         steady::run(&pool).await
     })
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use presized_benches::chart::{Chart, Color, Panel};
+use presized_benches::markdown::{Markdown, ratio, several};
 use presized_benches::record::{Rows, figure};
 use presized_support::bars::Bars;
 use presized_support::table::{self, Table, median};
@@ -133,6 +134,27 @@ pub(crate) fn rows(outcomes: &[Outcome]) -> Rows {
         ]);
     }
     rows
+}
+
+/// Returns the table of BENCHMARKS.md: bytes and JSON ÷ lambda_runtime, and the peak of all three.
+pub(crate) fn markdown(outcomes: &[Outcome]) -> Markdown {
+    let mut table = Markdown::new([
+        "work, concurrent invocations",
+        "CPU ÷ `lambda_runtime`: bytes / JSON",
+        "peak resident, MiB: `lambda_runtime` / bytes / JSON",
+    ]);
+    let mut cells: Vec<Cell> = outcomes.iter().map(|one| one.case.cell).collect();
+    cells.dedup();
+    for cell in cells {
+        let peak =
+            |party| find(outcomes, cell, party).map_or(f64::NAN, |one| one.peak / MIB as f64);
+        table.row([
+            cell.name(),
+            several([Party::Raw, Party::Json].map(|one| cpu_ratio(outcomes, cell, one)), ratio),
+            several(Party::ALL.map(peak), |mib| format!("{mib:.0}")),
+        ]);
+    }
+    table
 }
 
 /// Draws the cells with the smallest number of workers and the threads of `#[tokio::main]`, and

@@ -18,7 +18,7 @@ pub use self::case::Case;
 use self::case::Job;
 use self::client::command;
 pub use self::client::{IN_FLIGHT, run};
-pub use self::outcome::{Latency, Memory, Outcome, Outcomes, chart, rows};
+pub use self::outcome::{Figure, Latency, Memory, Outcome, Outcomes, chart, markdown, rows};
 pub use self::way::Way;
 
 /// 1 KiB in bytes.

@@ -4,6 +4,7 @@ use std::array;
 
 use presized_benches::allocator::Allocator;
 use presized_benches::chart::Chart;
+use presized_benches::markdown::Markdown;
 use presized_benches::record::{Rows, figure};
 use presized_support::table::{self, median};
 
@@ -184,4 +185,18 @@ pub fn rows(states: &[Outcomes]) -> Rows {
         }
     }
     rows
+}
+
+/// A row of a table: its name, and its cell for one state.
+pub type Figure<'a> = (&'a str, &'a dyn Fn(&Outcomes) -> String);
+
+/// Returns a table with a row for each figure and a column for each state.
+pub fn markdown(states: &[Outcomes], figures: &[Figure<'_>]) -> Markdown {
+    let mut table = Markdown::new(["figure", "default", "kept", "returned"]);
+    for (name, figure) in figures {
+        let mut cells = states.iter().map(figure);
+        let mut cell = || cells.next().unwrap_or_default();
+        table.row([(*name).to_owned(), cell(), cell(), cell()]);
+    }
+    table
 }

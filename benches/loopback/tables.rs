@@ -1,0 +1,116 @@
+//! The tables of BENCHMARKS.md.
+
+use std::io;
+
+use presized_benches::markdown::{Markdown, count, ratio, several};
+use presized_benches::record;
+use presized_support::table;
+
+use crate::case::{KIB, MIB, Transport, Way};
+use crate::outcome::Outcomes;
+
+/// Writes a table for each question.
+pub(crate) fn write(states: &[Outcomes], lengths: &[u64]) -> io::Result<()> {
+    let tables = Tables { states, lengths };
+    record::table("declared", &tables.of_transport(Transport::Http1, Way::Pool))?;
+    record::table("chunked", &tables.of_transport(Transport::Chunked, Way::PoolHistory))?;
+    record::table("tls", &tables.tls())?;
+    record::table("pool", &tables.pool())
+}
+
+struct Tables<'a> {
+    states: &'a [Outcomes],
+    lengths: &'a [u64],
+}
+
+impl Tables<'_> {
+    /// All lengths over one transport. The figures of a cell are those of the three states.
+    fn of_transport(&self, transport: Transport, pooled: Way) -> Markdown {
+        let mut table = Markdown::new([
+            "body",
+            "CPU ÷ `collect()`",
+            if pooled == Way::Pool { "warm pool" } else { "warm pool and history" },
+            "peak ÷ body: `collect()`, presized",
+            "page faults, returned: `collect()`, presized, pool",
+        ]);
+        for &length in self.lengths {
+            let cpu = |way| {
+                let ratios = self
+                    .states
+                    .iter()
+                    .map(|one| one.cpu_ratio(transport, length, way, Way::Collect));
+                several(ratios, ratio)
+            };
+            // The first state is the default, and the last returns freed memory.
+            let peak = [Way::Collect, Way::Presized].map(|way| {
+                let first = self.states.first();
+                first.map_or(f64::NAN, |one| one.memory(transport, length, way, |one| one.peak))
+            });
+            let faults = [Way::Collect, Way::Presized, pooled].map(|way| {
+                self.states.last().map_or(f64::NAN, |one| one.faults(transport, length, way))
+            });
+            table.row([
+                table::bytes(length),
+                cpu(Way::Presized),
+                cpu(pooled),
+                if length < MIB { String::new() } else { several(peak, ratio) },
+                several(faults, count),
+            ]);
+        }
+        table
+    }
+
+    /// Plaintext and TLS, declared and chunked, in the default state.
+    fn tls(&self) -> Markdown {
+        let mut table = Markdown::new([
+            "body",
+            "plaintext, declared",
+            "plaintext, chunked",
+            "TLS, declared",
+            "TLS, chunked",
+        ]);
+        let transports =
+            [Transport::Http1, Transport::Chunked, Transport::Tls, Transport::TlsChunked];
+        for &length in self.lengths.iter().filter(|&&length| length != 64 * KIB) {
+            let of_transport = |transport| {
+                let cpu = |way| {
+                    let first = self.states.first();
+                    first
+                        .map_or(f64::NAN, |one| one.cpu_ratio(transport, length, way, Way::Collect))
+                };
+                several([Way::Presized, Way::Pool].map(cpu), ratio)
+            };
+            let [a, b, c, d] = transports.map(of_transport);
+            table.row([table::bytes(length), a, b, c, d]);
+        }
+        table
+    }
+
+    /// The figures of a warm pool, in each state.
+    fn pool(&self) -> Markdown {
+        let ways = [Way::Collect, Way::Presized, Way::Pool, Way::ReadInto];
+        let mut table = Markdown::new([
+            "body, allocator",
+            "page faults",
+            "bytes allocated ÷ body",
+            "CPU ÷ read(2)",
+        ]);
+        for &length in self.lengths.iter().filter(|&&length| length >= MIB) {
+            for outcomes in self.states {
+                let transport = Transport::Http1;
+                let allocated =
+                    |way| outcomes.memory(transport, length, way, |memory| memory.allocated);
+                table.row([
+                    format!("{}, {}", table::bytes(length), outcomes.allocator.name),
+                    several(ways.map(|way| outcomes.faults(transport, length, way)), count),
+                    several(ways.map(allocated), ratio),
+                    several(
+                        ways.map(|way| outcomes.cpu_ratio(transport, length, way, Way::ReadInto)),
+                        ratio,
+                    ),
+                ]);
+            }
+        }
+        table
+    }
+}
