@@ -64,8 +64,7 @@ fn main() -> Result<(), Error> {
     };
     // On a thread that ends, because this thread must not stay on the CPU of the server.
     let server = std::thread::spawn(start).join().map_err(|_| "the server panicked")??;
-    let (counts, rounds) =
-        if is_trial() { (&[1, 4][..], 1) } else { (&[1, 10, 50, 100, 200][..], 5) };
+    let (counts, rounds) = if is_trial() { (&[1, 4][..], 1) } else { (&[1, 20, 200][..], 5) };
     let mut cells = Vec::new();
     for &bodies in counts {
         let mut measured = WAYS.map(|_| (Vec::new(), Vec::new()));

@@ -6,7 +6,7 @@ use presized_benches::markdown::{Markdown, count, ratio, several};
 use presized_benches::record;
 use presized_support::table;
 
-use crate::case::{KIB, MIB, Transport, Way};
+use crate::case::{KIB, MIB, SIX_MIB, Transport, Way};
 use crate::outcome::Outcomes;
 
 /// Writes a table for each question.
@@ -24,6 +24,11 @@ struct Tables<'a> {
 }
 
 impl Tables<'_> {
+    /// The lengths of the tables. The others are in the CSV file.
+    fn rows(&self) -> impl Iterator<Item = u64> {
+        self.lengths.iter().copied().filter(|&length| length != 64 * KIB)
+    }
+
     /// All lengths over one transport. The figures of a cell are those of the three states.
     fn of_transport(&self, transport: Transport, pooled: Way) -> Markdown {
         let mut table = Markdown::new([
@@ -33,7 +38,7 @@ impl Tables<'_> {
             "peak ÷ body: `collect()`, presized",
             "page faults, returned: `collect()`, presized, pool",
         ]);
-        for &length in self.lengths {
+        for length in self.rows() {
             let cpu = |way| {
                 let ratios = self
                     .states
@@ -71,7 +76,7 @@ impl Tables<'_> {
         ]);
         let transports =
             [Transport::Http1, Transport::Chunked, Transport::Tls, Transport::TlsChunked];
-        for &length in self.lengths.iter().filter(|&&length| length != 64 * KIB) {
+        for length in self.rows() {
             let of_transport = |transport| {
                 let cpu = |way| {
                     let first = self.states.first();
@@ -86,22 +91,18 @@ impl Tables<'_> {
         table
     }
 
-    /// The figures of a warm pool, in each state.
+    /// The figures of a warm pool for bodies of 6 MiB, in each state.
     fn pool(&self) -> Markdown {
         let ways = [Way::Collect, Way::Presized, Way::Pool, Way::ReadInto];
-        let mut table = Markdown::new([
-            "body, allocator",
-            "page faults",
-            "bytes allocated ÷ body",
-            "CPU ÷ read(2)",
-        ]);
-        for &length in self.lengths.iter().filter(|&&length| length >= MIB) {
-            for outcomes in self.states {
+        let mut table =
+            Markdown::new(["allocator", "page faults", "bytes allocated ÷ body", "CPU ÷ read(2)"]);
+        for outcomes in self.states {
+            for length in self.rows().filter(|&length| length == SIX_MIB) {
                 let transport = Transport::Http1;
                 let allocated =
                     |way| outcomes.memory(transport, length, way, |memory| memory.allocated);
                 table.row([
-                    format!("{}, {}", table::bytes(length), outcomes.allocator.name),
+                    outcomes.allocator.name.to_owned(),
                     several(ways.map(|way| outcomes.faults(transport, length, way)), count),
                     several(ways.map(allocated), ratio),
                     several(

@@ -52,7 +52,9 @@ fn main() {
     let name = format!("payload-{}", allocator::current().name);
     record::rows(&name, &rows(&cells)).expect("the record can be written");
     record::chart(&name, &chart(&cells)).expect("the record can be written");
-    record::table(&name, &markdown(&cells)).expect("the record can be written");
+    if allocator::current() == allocator::DEFAULT {
+        record::table("payload", &markdown(&cells)).expect("the record can be written");
+    }
 
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_millis(300))

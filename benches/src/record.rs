@@ -94,11 +94,14 @@ pub fn table(name: &str, table: &Markdown) -> io::Result<()> {
     fs::write(path, page)
 }
 
-/// Replaces the lines between `<!-- NAME -->` and `<!-- end -->`.
+/// Replaces the table after the line that ends with `<!-- NAME -->`.
 fn replaced(page: &str, name: &str, table: &str) -> Option<String> {
-    let (before, rest) = page.split_once(&format!("<!-- {name} -->\n"))?;
-    let (_, after) = rest.split_once("<!-- end -->")?;
-    Some(format!("{before}<!-- {name} -->\n{table}<!-- end -->{after}"))
+    let mark = format!("<!-- {name} -->\n\n");
+    let (before, rest) = page.split_once(&mark)?;
+    let old: usize =
+        rest.split_inclusive('\n').take_while(|line| line.starts_with('|')).map(str::len).sum();
+    let gap = if old == 0 { "\n" } else { "" };
+    Some(format!("{before}{mark}{table}{gap}{}", &rest[old..]))
 }
 
 fn write(name: &str, content: &str) -> io::Result<()> {
@@ -140,10 +143,12 @@ mod tests {
     }
 
     #[test]
-    fn table_between_its_marks_is_replaced() {
-        let page = "a\n<!-- one -->\nold\n<!-- end -->\nb\n<!-- two -->\n<!-- end -->\n";
-        let expected = "a\n<!-- one -->\nnew\n<!-- end -->\nb\n<!-- two -->\n<!-- end -->\n";
-        assert_eq!(replaced(page, "one", "new\n").as_deref(), Some(expected));
+    fn table_after_its_mark_is_replaced() {
+        let page = "a <!-- one -->\n\n| old |\n| --- |\n\nb <!-- two -->\n\nc\n";
+        let expected = "a <!-- one -->\n\n| new |\n\nb <!-- two -->\n\nc\n";
+        assert_eq!(replaced(page, "one", "| new |\n").as_deref(), Some(expected));
+        let expected = "a <!-- one -->\n\n| old |\n| --- |\n\nb <!-- two -->\n\n| new |\n\nc\n";
+        assert_eq!(replaced(page, "two", "| new |\n").as_deref(), Some(expected));
         assert_eq!(replaced(page, "three", "new\n"), None);
     }
 

@@ -88,9 +88,6 @@ pub(crate) fn markdown(states: &[Outcomes]) -> Markdown {
             ("page faults of 6 MiB: plain, interceptor, warm pool", &|one| {
                 all(one, Outcome::median_faults, count)
             }),
-            ("peak MiB alive, 6 MiB: plain, interceptor, warm pool", &|one| {
-                all(one, |one| one.memory.peak / (1 << 20) as f64, |mib| format!("{mib:.1}"))
-            }),
         ],
     )
 }

@@ -129,7 +129,6 @@ pub(crate) fn markdown(states: &[Outcomes]) -> Markdown {
         states,
         &[
             ("CPU ÷ SDK, 1 KiB", &|one| ratio(one.cpu_ratio(KIB, presized))),
-            ("CPU ÷ SDK, 1 MiB", &|one| ratio(one.cpu_ratio(MIB, presized))),
             ("CPU ÷ SDK, 6 MiB", &|one| ratio(one.cpu_ratio(SIX_MIB, presized))),
             ("CPU ÷ SDK, 6 MiB, warm pool", &|one| ratio(one.cpu_ratio(SIX_MIB, pool))),
             ("bytes allocated ÷ SDK, 6 MiB", &|one| {

@@ -136,16 +136,14 @@ pub(crate) fn rows(outcomes: &[Outcome]) -> Rows {
     rows
 }
 
-/// Returns the table of BENCHMARKS.md: bytes and JSON ÷ lambda_runtime, and the peak of all three.
+/// Returns the table of BENCHMARKS.md, with one invocation at a time and with the most.
 pub(crate) fn markdown(outcomes: &[Outcome]) -> Markdown {
     let mut table = Markdown::new([
         "work, concurrent invocations",
         "CPU ÷ `lambda_runtime`: bytes / JSON",
         "peak resident, MiB: `lambda_runtime` / bytes / JSON",
     ]);
-    let mut cells: Vec<Cell> = outcomes.iter().map(|one| one.case.cell).collect();
-    cells.dedup();
-    for cell in cells {
+    for cell in cells(outcomes) {
         let peak =
             |party| find(outcomes, cell, party).map_or(f64::NAN, |one| one.peak / MIB as f64);
         table.row([
@@ -157,17 +155,22 @@ pub(crate) fn markdown(outcomes: &[Outcome]) -> Markdown {
     table
 }
 
-/// Draws the cells with the smallest number of workers and the threads of `#[tokio::main]`, and
-/// those with the largest.
-pub(crate) fn chart(outcomes: &[Outcome]) -> Chart {
+/// Returns the cells with one invocation at a time and with the most, in the runtime of
+/// `#[tokio::main]`.
+fn cells(outcomes: &[Outcome]) -> Vec<Cell> {
     let workers = || outcomes.iter().map(|one| one.case.cell.workers);
-    let (fewest, most) = (workers().min().unwrap_or(1), workers().max().unwrap_or(1));
-    let mut cells: Vec<Cell> = outcomes
-        .iter()
-        .map(|one| one.case.cell)
-        .filter(|cell| cell.threads == Threads::Many && [fewest, most].contains(&cell.workers))
+    let bounds = [workers().min(), workers().max()].map(Option::unwrap_or_default);
+    let all = outcomes.iter().map(|one| one.case.cell);
+    let mut cells: Vec<Cell> = all
+        .filter(|cell| cell.threads == Threads::Many && bounds.contains(&cell.workers))
         .collect();
     cells.dedup();
+    cells
+}
+
+pub(crate) fn chart(outcomes: &[Outcome]) -> Chart {
+    let cells = cells(outcomes);
+    let fewest = cells.iter().map(|cell| cell.workers).min().unwrap_or_default();
     let largest = cells
         .iter()
         .filter(|cell| cell.workers == fewest)
