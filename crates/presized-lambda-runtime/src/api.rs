@@ -1,4 +1,6 @@
-//! Requests to the Runtime API, and what becomes of their responses.
+//! Requests to the Runtime API, and their responses.
+
+use std::fmt;
 
 use bytes::Bytes;
 use futures_core::Stream;
@@ -16,7 +18,6 @@ use super::wire::Route;
 use super::{ApiError, Error, ErrorReport};
 
 /// One Runtime API, shared by a client and its invocations.
-#[derive(Debug)]
 pub(super) struct Api {
     transport: Transport,
     /// The path before every route.
@@ -154,6 +155,15 @@ impl Api {
         } else {
             Ok(Some(self.error(&head, exchange).await))
         }
+    }
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api")
+            .field("host", &self.host)
+            .field("base_path", &self.base_path)
+            .finish_non_exhaustive()
     }
 }
 

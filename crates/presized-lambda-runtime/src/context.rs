@@ -13,7 +13,7 @@ use super::wire::{
     CLIENT_CONTEXT, COGNITO_IDENTITY, DEADLINE_MS, FUNCTION_ARN, TENANT_ID, TRACE_ID,
 };
 
-/// The context of an invocation.
+/// Describes an invocation: its id, its deadline and its caller.
 ///
 /// Its fields are the
 /// [headers](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html#runtimes-api-next) that

@@ -12,7 +12,7 @@ use super::{ApiError, Context, ErrorReport, Responder};
 /// A boxed error.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The reason why there is no invocation, or why a response was not delivered.
+/// Tells why no invocation was received, or why a response was not delivered.
 ///
 /// `Display` tells what failed. [`source`](std::error::Error::source) returns the cause.
 pub struct Error(Box<Inner>);

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::wire::{FUNCTION_ERROR_TYPE, XRAY_ERROR_CAUSE, XRAY_ERROR_CAUSE_MAX};
 
-/// The report of a failure. Lambda sends it to the caller.
+/// Describes a failure. Lambda sends the report to the caller.
 ///
 /// `?` and [`From`] convert every [`Error`] into a report. Its type is the name of the Rust type, and
 /// its message contains the messages of all sources.

@@ -9,7 +9,7 @@ use presized::BufferPool;
 
 use super::{Context, ErrorReport, FunctionResponse};
 
-/// The handler of invocations, which is called once for each.
+/// Handles invocations, each by one call.
 ///
 /// [`raw`], [`json`](super::json), [`streaming`] and [`http_streaming`] make a handler of an async
 /// function. [`service`](super::service) makes one of a tower service. Any other type can implement

@@ -7,7 +7,7 @@ use futures_core::Stream;
 
 use super::{Context, Error, ErrorReport, HttpPrelude, Outcome, Responder};
 
-/// One invocation of the function: its event, its context, and the right to respond once.
+/// Contains the event and the context of one invocation, and its responder.
 #[must_use = "an invocation without a response fails only at its deadline"]
 pub struct Invocation {
     /// The context of the invocation.

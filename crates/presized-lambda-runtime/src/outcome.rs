@@ -6,7 +6,7 @@ use http::StatusCode;
 
 use super::{ApiError, Error};
 
-/// The outcome of a response or an error that reached the Runtime API.
+/// Tells whether the Runtime API accepted a response or an error that was posted.
 ///
 /// After each of them the function asks for the next invocation, and does not post to this one
 /// again. The statuses are those of the

@@ -15,7 +15,7 @@ use super::wire::{
 };
 use super::{Error, ErrorReport, HttpPrelude, Outcome};
 
-/// The right to respond to one invocation, once.
+/// Sends the response to one invocation, once.
 ///
 /// Dropping it sends no response. The caller then waits until the deadline, after which Lambda ends
 /// a process that serves one invocation at a time.

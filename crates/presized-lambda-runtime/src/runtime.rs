@@ -41,7 +41,7 @@ pub async fn run(handler: impl Handler) -> Result<(), Error> {
     Runtime::new(handler).run().await
 }
 
-/// The runtime of a function: a handler and the settings to run it with.
+/// Runs a handler, with settings.
 ///
 /// Settings that are not set come from the environment.
 ///

@@ -14,7 +14,7 @@ use super::connection::Exchange;
 use super::wire::{INVOCATION_ID, REQUEST_ID, Route};
 use super::{Context, Error, ErrorReport, Invocation, Responder, RuntimeClientBuilder};
 
-/// A client of the Runtime API.
+/// Receives invocations from the Runtime API, and sends their responses.
 ///
 /// Clones share connections and memory.
 ///

@@ -14,14 +14,12 @@ use tokio::task;
 use super::connection::{Connection, Exchange, Outgoing};
 
 /// Sends requests to one address, and keeps idle connections to it.
-#[derive(Debug)]
 pub(super) struct Transport {
     /// Host and port.
     address: String,
     idle: Mutex<Vec<IdleConnection>>,
 }
 
-#[derive(Debug)]
 struct IdleConnection {
     connection: Connection,
     since: Instant,
