@@ -9,7 +9,7 @@ use presized_lambda_runtime::{Context, ErrorReport, json, streaming};
 use presized_support::log::Log;
 use presized_support::scripted::Reply;
 
-use super::{Api, event};
+use super::{Api, accepted, event, path};
 
 #[tokio::test]
 async fn span_has_lengths_and_the_log_has_no_payload() {
@@ -52,4 +52,19 @@ async fn span_of_a_streamed_response_has_the_length_of_all_chunks() {
     let log = log.finish();
     let expected = "lambda.invocation{request_id=\"id-1\" event_bytes=0 response_bytes=3}";
     assert!(log.contains(expected), "{log}");
+}
+
+#[tokio::test]
+async fn error_is_logged_with_its_causes() {
+    let log = Log::of_this_thread();
+    let api =
+        Api::replying([event("id-1", "1"), event("id-2", "1")], |request| match path(request) {
+            "id-1/response" => Reply::Close("".into()),
+            _ => accepted(),
+        });
+    api.serve(json(async |event: u32, _: Context| Ok::<_, Infallible>(event))).await;
+    let log = log.finish();
+    let line = log.lines().find(|line| line.contains("response was not delivered"));
+    let line = line.expect("one response is not delivered");
+    assert!(line.contains("error=connection to the Runtime API broke error.sources=["), "{log}");
 }
