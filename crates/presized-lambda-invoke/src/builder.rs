@@ -9,12 +9,14 @@ use http::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT};
 
 use super::client::{CallOptions, Deadline, Shared};
 use super::clock::Clock;
+use super::connector::Connector;
 use super::credentials::{self, CredentialsCache};
 use super::endpoint::{self, Endpoint, EndpointError, Settings};
 use super::observe::Hook;
 use super::retry::RetryPolicy;
 use super::sign::Signer;
-use super::transport::{Transport, TransportSettings};
+use super::tls_settings::{Identity, TlsSettings};
+use super::transport::Transport;
 use super::{CallReport, Client, Error, HttpVersion};
 use presized::Reader;
 
@@ -51,7 +53,7 @@ pub struct ClientBuilder {
     credentials: Option<SharedCredentialsProvider>,
     user_agent: Option<String>,
     http_version: HttpVersion,
-    tls_config: Option<rustls::ClientConfig>,
+    tls: TlsSettings,
     connect_timeout: Duration,
     idle_timeout: Duration,
     retry: RetryPolicy,
@@ -70,7 +72,7 @@ impl ClientBuilder {
             credentials: None,
             user_agent: None,
             http_version: HttpVersion::Negotiated,
-            tls_config: None,
+            tls: TlsSettings::default(),
             connect_timeout: CONNECT_TIMEOUT,
             idle_timeout: IDLE_TIMEOUT,
             retry: RetryPolicy::default(),
@@ -198,10 +200,36 @@ impl ClientBuilder {
         self
     }
 
-    /// Whom to trust, and all else about TLS. The default are the root certificates of the
-    /// system, and ring. ALPN is set by [`http_version`](Self::http_version).
-    pub fn tls_config(mut self, config: rustls::ClientConfig) -> Self {
-        self.tls_config = Some(config);
+    /// Sets whether the root certificates of the system are trusted. The default is true.
+    ///
+    /// With false, only the certificates of
+    /// [`root_certificates_pem`](Self::root_certificates_pem) are trusted.
+    pub fn system_roots(mut self, trusted: bool) -> Self {
+        self.tls.system_roots = trusted;
+        self
+    }
+
+    /// Adds trusted root certificates: one or more, in PEM.
+    ///
+    /// The PEM is parsed by [`build`](Self::build), and only for an https endpoint.
+    pub fn root_certificates_pem(mut self, pem: impl AsRef<[u8]>) -> Self {
+        self.tls.roots.push(pem.as_ref().to_vec());
+        self
+    }
+
+    /// Sets the certificate that the client presents to a server that asks for one: a certificate
+    /// chain, which begins with the client's own certificate, and its private key, both in PEM.
+    ///
+    /// The PEM is parsed by [`build`](Self::build), and only for an https endpoint.
+    pub fn client_certificate_pem(
+        mut self,
+        chain: impl AsRef<[u8]>,
+        private_key: impl AsRef<[u8]>,
+    ) -> Self {
+        self.tls.identity = Some(Identity {
+            certificates: chain.as_ref().to_vec(),
+            private_key: private_key.as_ref().to_vec(),
+        });
         self
     }
 
@@ -246,14 +274,13 @@ impl ClientBuilder {
         };
         let user_agent = self.user_agent.as_deref().unwrap_or(AGENT);
         let user_agent = HeaderValue::from_str(user_agent).map_err(Error::config)?;
-        let transport = Transport::new(&TransportSettings {
-            tls: endpoint.is_tls(),
-            tls_config: self.tls_config,
-            version: self.http_version,
-            connect_timeout: self.connect_timeout,
-            idle_timeout: self.idle_timeout,
-        })
-        .map_err(Error::config)?;
+        let connector = if endpoint.is_tls() {
+            let config = self.tls.client_config().map_err(Error::config)?;
+            Connector::tls(config, self.http_version, self.connect_timeout)
+        } else {
+            Connector::tcp(self.http_version, self.connect_timeout)
+        };
+        let transport = Transport::new(connector, self.idle_timeout);
         let headers = HeaderMap::from_iter([
             (HOST, endpoint.host_header().clone()),
             (USER_AGENT, user_agent),
@@ -281,6 +308,7 @@ impl fmt::Debug for ClientBuilder {
             .field("dual_stack", &self.dual_stack)
             .field("user_agent", &self.user_agent)
             .field("http_version", &self.http_version)
+            .field("tls", &self.tls)
             .field("connect_timeout", &self.connect_timeout)
             .field("idle_timeout", &self.idle_timeout)
             .field("retry", &self.retry)

@@ -1,47 +1,69 @@
-//! How a connection is made: TCP, TLS over it where the endpoint wants it, and the time that
-//! both may take. How long it is kept is the pool's affair.
+//! The connector of the connection pool: TCP, TLS over it for an https endpoint, and one timeout
+//! for both.
 
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http::Uri;
-use http::uri::Scheme;
-use hyper_rustls::{ConfigBuilderExt, HttpsConnector, MaybeHttpsStream};
+use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::{Connection, HttpConnector};
 use hyper_util::rt::TokioIo;
-use rustls::crypto::ring;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::ClientConfig;
 use tokio::net::TcpStream;
 use tokio::time;
 use tower_service::Service;
 
-use super::BoxError;
-use super::transport::{HttpVersion, TransportSettings};
+use super::{BoxError, HttpVersion};
 
-/// Makes connections for the pool.
+/// Makes connections to one endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct Connector {
-    connect: HttpsConnector<HttpConnector>,
+    layers: Layers,
     version: HttpVersion,
+    /// For the name, TCP and TLS together.
     timeout: Duration,
 }
 
+#[derive(Clone)]
+enum Layers {
+    Tcp(HttpConnector),
+    Tls(HttpsConnector<HttpConnector>),
+}
+
 impl Connector {
-    /// Reads the roots that the system trusts, unless there is a configuration or no TLS.
-    pub(super) fn new(settings: &TransportSettings) -> Result<Self, BoxError> {
-        let mut tls = tls_config(settings)?;
-        // RFC 9113, section 3.2: over TLS, HTTP/2 is what ALPN has agreed on and nothing else.
-        tls.alpn_protocols = match settings.version {
+    /// Makes a connector without TLS.
+    pub(super) fn tcp(version: HttpVersion, timeout: Duration) -> Self {
+        Self { layers: Layers::Tcp(tcp(timeout)), version, timeout }
+    }
+
+    /// Makes a connector with TLS. It sets the ALPN protocols of `config`.
+    pub(super) fn tls(mut config: ClientConfig, version: HttpVersion, timeout: Duration) -> Self {
+        // RFC 9113, section 3.2: over TLS, HTTP/2 is used only if ALPN has agreed on it.
+        config.alpn_protocols = match version {
             HttpVersion::Negotiated => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
             HttpVersion::Http1 => vec![b"http/1.1".to_vec()],
             HttpVersion::Http2 => vec![b"h2".to_vec()],
         };
-        let connect = HttpsConnector::from((tcp(settings.connect_timeout), tls));
-        Ok(Self { connect, version: settings.version, timeout: settings.connect_timeout })
+        let layers = Layers::Tls(HttpsConnector::from((tcp(timeout), config)));
+        Self { layers, version, timeout }
+    }
+
+    /// Returns whether no connection can speak anything but HTTP/1.1.
+    pub(super) fn is_http1_only(&self) -> bool {
+        match self.version {
+            HttpVersion::Negotiated => matches!(self.layers, Layers::Tcp(_)),
+            HttpVersion::Http1 => true,
+            HttpVersion::Http2 => false,
+        }
+    }
+
+    /// Returns whether no connection can speak anything but HTTP/2.
+    pub(super) fn is_http2_only(&self) -> bool {
+        self.version == HttpVersion::Http2
     }
 }
 
@@ -51,34 +73,57 @@ impl Service<Uri> for Connector {
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.connect.poll_ready(cx)
+        match &mut self.layers {
+            Layers::Tcp(tcp) => tcp.poll_ready(cx).map_err(Into::into),
+            Layers::Tls(tls) => tls.poll_ready(cx),
+        }
     }
 
     fn call(&mut self, endpoint: Uri) -> Self::Future {
-        let must_agree =
-            self.version == HttpVersion::Http2 && endpoint.scheme() == Some(&Scheme::HTTPS);
         let timeout = self.timeout;
-        let connecting = self.connect.call(endpoint);
-        Box::pin(async move {
-            let stream = time::timeout(timeout, connecting).await.map_err(|_elapsed| {
-                io::Error::new(io::ErrorKind::TimedOut, format!("no connection in {timeout:?}"))
-            })??;
-            // A server may ignore ALPN, and would take the preface of HTTP/2 for a request.
-            if must_agree && !stream.connected().is_negotiated_h2() {
-                return Err("the server has not agreed to HTTP/2".into());
+        let timed_out = move |_elapsed| {
+            io::Error::new(io::ErrorKind::TimedOut, format!("no connection in {timeout:?}"))
+        };
+        match &mut self.layers {
+            Layers::Tcp(tcp) => {
+                let connecting = tcp.call(endpoint);
+                Box::pin(async move {
+                    let stream = time::timeout(timeout, connecting).await.map_err(timed_out)??;
+                    Ok(stream.into())
+                })
             }
-            Ok(stream)
+            Layers::Tls(tls) => {
+                let connecting = tls.call(endpoint);
+                let must_agree = self.version == HttpVersion::Http2;
+                Box::pin(async move {
+                    let stream = time::timeout(timeout, connecting).await.map_err(timed_out)??;
+                    // A server may ignore ALPN, and would read the preface of HTTP/2 as a request.
+                    if must_agree && !stream.connected().is_negotiated_h2() {
+                        return Err("the server did not agree to HTTP/2 by ALPN".into());
+                    }
+                    Ok(stream)
+                })
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Layers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tcp(_) => "Tcp",
+            Self::Tls(_) => "Tls",
         })
     }
 }
 
 fn tcp(timeout: Duration) -> HttpConnector {
     let mut tcp = HttpConnector::new();
-    // The scheme is looked at one layer up.
+    // With TLS the scheme is https.
     tcp.enforce_http(false);
-    // The end of a request must not wait for an acknowledgement of what went before it.
+    // The end of a request must not wait for the acknowledgement of its beginning.
     tcp.set_nodelay(true);
-    // Shared between the addresses of a name: one that is silent leaves time for the next.
+    // Divided among the addresses of a name, so that a silent address leaves time for the next.
     tcp.set_connect_timeout(Some(timeout));
     tcp.set_keepalive(Some(KEEPALIVE_IDLE));
     tcp.set_keepalive_interval(Some(KEEPALIVE_INTERVAL));
@@ -86,34 +131,18 @@ fn tcp(timeout: Duration) -> HttpConnector {
     tcp
 }
 
-fn tls_config(settings: &TransportSettings) -> Result<ClientConfig, BoxError> {
-    if let Some(config) = &settings.tls_config {
-        return Ok(config.clone());
-    }
-    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?;
-    let builder = if settings.tls {
-        builder.with_native_roots()?
-    } else {
-        // To read the roots takes milliseconds, and a bare container has none.
-        builder.with_root_certificates(RootCertStore::empty())
-    };
-    Ok(builder.with_no_client_auth())
-}
-
-/// Silence after which TCP asks whether the peer is still there.
+/// The time without traffic after which TCP sends a keep-alive probe.
 ///
 /// While a function runs, nothing is sent either way. NAT gateways and load balancers of AWS
-/// forget a flow after 350 s of that
+/// drop a flow after 350 s without traffic
 /// (<https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html>), and the
-/// answer then never arrives; many others wait less. Plain `SO_KEEPALIVE` starts after two hours on
-/// Linux.
+/// response then never arrives. Many other gateways drop it earlier. Plain `SO_KEEPALIVE` starts
+/// after two hours on Linux.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(60);
 
-/// Between two questions that nobody answers. With the retries it is two minutes from the
-/// last sign of a peer to the error that says it is gone, which a lost packet or a short
-/// outage does not reach.
+/// The time between two probes without a reply. With the retries, a dead connection is an error
+/// two minutes after its last traffic. A lost packet or a short outage does not last that long.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// Questions without an answer that end a connection.
+/// The number of probes without a reply that end a connection.
 const KEEPALIVE_RETRIES: u32 = 4;

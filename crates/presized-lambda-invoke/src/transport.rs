@@ -25,33 +25,6 @@ use super::BoxError;
 use super::connector::Connector;
 use super::outgoing::{Outgoing, Progress};
 
-/// The version of HTTP that a client speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum HttpVersion {
-    /// What the server prefers of HTTP/2 and HTTP/1.1, by ALPN; HTTP/1.1 where there is no TLS.
-    #[default]
-    Negotiated,
-    /// HTTP/1.1.
-    Http1,
-    /// HTTP/2. Without TLS it is spoken from the first byte ("prior knowledge").
-    Http2,
-}
-
-/// What a [`Transport`] is to be like.
-#[derive(Debug)]
-pub(super) struct TransportSettings {
-    /// Whether the endpoint is reached by TLS.
-    pub(super) tls: bool,
-    /// Whom to trust, instead of what the system trusts. Its ALPN protocols are replaced.
-    pub(super) tls_config: Option<rustls::ClientConfig>,
-    pub(super) version: HttpVersion,
-    /// For name, TCP and TLS together.
-    pub(super) connect_timeout: Duration,
-    /// How long a connection without a request is kept.
-    pub(super) idle_timeout: Duration,
-}
-
 /// A pool of connections. Clones share it.
 #[derive(Clone, Debug)]
 pub(super) struct Transport {
@@ -63,28 +36,26 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    pub(super) fn new(settings: &TransportSettings) -> Result<Self, BoxError> {
-        let http1 = match settings.version {
-            HttpVersion::Negotiated => !settings.tls,
-            HttpVersion::Http1 => true,
-            HttpVersion::Http2 => false,
-        };
+    /// Makes a pool of connections by `connector`. `idle_timeout` is the time that a connection
+    /// without a request is kept.
+    pub(super) fn new(connector: Connector, idle_timeout: Duration) -> Self {
+        let http1 = connector.is_http1_only();
         let client = Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(settings.idle_timeout)
+            .pool_idle_timeout(idle_timeout)
             // Safe: hyper gives a request back only if its connection failed before taking it
             // out of the queue, and hyper-util sends again what was given back, nothing else.
             .retry_canceled_requests(true)
             .set_host(!http1)
             .http1_max_buf_size(HTTP1_BUFFER)
-            .http2_only(settings.version == HttpVersion::Http2)
+            .http2_only(connector.is_http2_only())
             .http2_initial_stream_window_size(HTTP2_STREAM_WINDOW)
             .http2_initial_connection_window_size(HTTP2_CONNECTION_WINDOW)
             .http2_keep_alive_interval(HTTP2_PING_INTERVAL)
             .http2_keep_alive_timeout(HTTP2_PING_TIMEOUT)
-            .build(Connector::new(settings)?);
-        Ok(Self { client, http1, lull: Arc::default() })
+            .build(connector);
+        Self { client, http1, lull: Arc::default() }
     }
 
     /// Sends a request with an absolute URI, once. Nothing happens before the first poll.

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::HOST;
 use http::{Request, Response, Version};
@@ -40,6 +42,12 @@ impl Endpoint {
     pub fn url(&self, path: &str) -> String {
         let scheme = if self.certificate.is_some() { "https" } else { "http" };
         format!("{scheme}://{}{path}", self.address)
+    }
+
+    /// Returns the certificate of the server in PEM, if it speaks TLS.
+    pub fn certificate_pem(&self) -> Option<String> {
+        let certificate = STANDARD.encode(self.certificate.as_ref()?);
+        Some(format!("-----BEGIN CERTIFICATE-----\n{certificate}\n-----END CERTIFICATE-----\n"))
     }
 
     /// Returns a TLS configuration that trusts this server only.

@@ -1,5 +1,6 @@
 //! Peers here are scripts of raw bytes, so that each failure comes at a known point.
 
+#[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
 mod connect;
 mod http1;
 mod http2;
@@ -16,6 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
 use super::*;
+use crate::HttpVersion;
 
 /// Ends what would hang.
 async fn within<T>(work: impl Future<Output = T>) -> T {
@@ -28,18 +30,12 @@ async fn listen() -> (TcpListener, SocketAddr) {
     (listener, address)
 }
 
-fn plain(version: HttpVersion) -> TransportSettings {
-    TransportSettings {
-        tls: false,
-        tls_config: None,
-        version,
-        connect_timeout: Duration::from_secs(5),
-        idle_timeout: Duration::from_secs(60),
-    }
+fn plain(version: HttpVersion) -> Connector {
+    Connector::tcp(version, Duration::from_secs(5))
 }
 
 fn transport(version: HttpVersion) -> Transport {
-    Transport::new(&plain(version)).unwrap()
+    Transport::new(plain(version), Duration::from_secs(60))
 }
 
 fn post(address: SocketAddr, payload: &'static str) -> Request<Full<Bytes>> {

@@ -6,11 +6,12 @@ use aws_credential_types::Credentials;
 use presized_lambda_invoke::{Client, ClientBuilder, ErrorKind};
 use presized_support::server::{Protocol, Server};
 
+#[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
 #[tokio::test]
 async fn the_server_is_one_that_the_given_roots_vouch_for() {
     let server = Server::start(Protocol::Tls).unwrap();
     let client = builder(server.endpoint().url(""))
-        .tls_config(server.endpoint().tls().unwrap())
+        .root_certificates_pem(server.endpoint().certificate_pem().unwrap())
         .build()
         .unwrap();
     // Which knows no functions.
@@ -18,12 +19,13 @@ async fn the_server_is_one_that_the_given_roots_vouch_for() {
     assert_eq!(error.as_service_error().unwrap().status, 404);
 }
 
+#[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
 #[tokio::test]
 async fn a_server_that_nobody_vouches_for_is_not_sent_anything() {
     let (server, other) =
         (Server::start(Protocol::Tls).unwrap(), Server::start(Protocol::Tls).unwrap());
     let client = builder(server.endpoint().url(""))
-        .tls_config(other.endpoint().tls().unwrap())
+        .root_certificates_pem(other.endpoint().certificate_pem().unwrap())
         .max_attempts(1)
         .build()
         .unwrap();
@@ -74,6 +76,7 @@ fn keepalive_timer(port: u16) -> Option<Duration> {
 fn builder(endpoint: String) -> ClientBuilder {
     Client::builder()
         .region("us-east-1")
+        .system_roots(false)
         .endpoint(endpoint)
         .credentials(Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None, None, "test"))
         // So that nothing hangs. No test waits for it.

@@ -1,9 +1,11 @@
 use hyper_rustls::MaybeHttpsStream;
 use presized_support::server::{Protocol, Server, known};
+use rustls::ClientConfig;
 use socket2::SockRef;
 use tower_service::Service;
 
 use super::*;
+use crate::tls_settings::TlsSettings;
 
 #[tokio::test]
 async fn a_refused_connection_is_a_failure_to_connect() {
@@ -17,11 +19,8 @@ async fn a_refused_connection_is_a_failure_to_connect() {
 async fn the_handshake_of_tls_is_part_of_the_connect_timeout() {
     // The kernel accepts, and nobody answers.
     let (_listener, address) = listen().await;
-    let settings = TransportSettings {
-        connect_timeout: Duration::from_millis(50),
-        ..plain(HttpVersion::Http1)
-    };
-    let sending = Transport::new(&settings).unwrap().send(secure(address));
+    let connector = Connector::tls(trusting(None), HttpVersion::Http1, Duration::from_millis(50));
+    let sending = Transport::new(connector, IDLE_TIMEOUT).send(secure(address));
     let error = within(sending).await.unwrap_err();
     assert_eq!(error.phase, Phase::Connect);
     assert_eq!(error.source.to_string(), format!("{address}: no connection in 50ms"));
@@ -30,7 +29,7 @@ async fn the_handshake_of_tls_is_part_of_the_connect_timeout() {
 #[tokio::test]
 async fn a_request_that_is_abandoned_before_it_has_a_connection_was_not_sent() {
     let (_listener, address) = listen().await;
-    let mut sending = transport(HttpVersion::Http1).send(secure(address));
+    let mut sending = tls(None, HttpVersion::Http1).send(secure(address));
     timeout(Duration::from_millis(50), &mut sending).await.expect_err("nobody answers");
     assert_eq!(sending.abandon(), Phase::Connect);
 }
@@ -44,11 +43,9 @@ async fn a_server_that_does_not_agree_to_http2_is_not_sent_any() {
         (HttpVersion::Http2, Err(Phase::Connect)),
     ];
     for (version, expected) in outcomes {
-        let tls_config = Some(server.endpoint().tls().unwrap());
-        let settings = TransportSettings { tls: true, tls_config, ..plain(version) };
         let mut request = secure(server.endpoint().address);
         *request.uri_mut() = server.endpoint().url(&known(0)).parse().unwrap();
-        let outcome = within(exchange(Transport::new(&settings).unwrap().send(request))).await;
+        let outcome = within(exchange(tls(Some(&server), version).send(request))).await;
         assert_eq!(outcome, expected, "{version:?}");
     }
 }
@@ -57,10 +54,12 @@ async fn a_server_that_does_not_agree_to_http2_is_not_sent_any() {
 async fn sockets_ask_for_a_silent_peer_well_before_a_gateway_forgets_it() {
     let server = Server::start(Protocol::Tls).unwrap();
     let (_listener, address) = listen().await;
-    let tls_config = Some(server.endpoint().tls().unwrap());
-    let settings = TransportSettings { tls: true, tls_config, ..plain(HttpVersion::Http1) };
-    let mut connector = Connector::new(&settings).unwrap();
-    for uri in [format!("http://{address}/"), server.endpoint().url("/")] {
+    let secure =
+        Connector::tls(trusting(Some(&server)), HttpVersion::Http1, Duration::from_secs(5));
+    for (mut connector, uri) in [
+        (plain(HttpVersion::Http1), format!("http://{address}/")),
+        (secure, server.endpoint().url("/")),
+    ] {
         let connection = within(connector.call(uri.parse().unwrap())).await.unwrap();
         let socket = match &connection {
             MaybeHttpsStream::Http(stream) => SockRef::from(stream.inner()),
@@ -76,8 +75,26 @@ async fn sockets_ask_for_a_silent_peer_well_before_a_gateway_forgets_it() {
     }
 }
 
+/// The configuration of a client that trusts `server` and no other.
+fn trusting(server: Option<&Server>) -> ClientConfig {
+    let roots = match server {
+        Some(server) => server.endpoint().certificate_pem().unwrap(),
+        None => rcgen::generate_simple_self_signed([]).unwrap().cert.pem(),
+    };
+    let roots = vec![roots.into_bytes()];
+    let settings = TlsSettings { system_roots: false, roots, identity: None };
+    settings.client_config().unwrap()
+}
+
+fn tls(server: Option<&Server>, version: HttpVersion) -> Transport {
+    let connector = Connector::tls(trusting(server), version, Duration::from_secs(5));
+    Transport::new(connector, IDLE_TIMEOUT)
+}
+
 fn secure(address: SocketAddr) -> Request<Full<Bytes>> {
     let mut request = post(address, "{}");
     *request.uri_mut() = format!("https://{address}/functions/f").parse().unwrap();
     request
 }
+
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);

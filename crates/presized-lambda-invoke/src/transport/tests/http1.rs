@@ -183,9 +183,7 @@ async fn a_connection_that_is_idle_for_long_is_closed() {
         stream.write_all(ANSWER).await.unwrap();
         stream.read(&mut [0]).await.unwrap()
     });
-    let settings =
-        TransportSettings { idle_timeout: Duration::from_millis(50), ..plain(HttpVersion::Http1) };
-    let transport = Transport::new(&settings).unwrap();
+    let transport = Transport::new(plain(HttpVersion::Http1), Duration::from_millis(50));
     within(exchange(transport.send(post(address, "{}")))).await.unwrap();
     assert_eq!(within(server).await.unwrap(), 0);
 }
