@@ -1,29 +1,24 @@
-//! The settings of a client.
+//! The builder of a client.
+
+mod build;
 
 use std::env;
 use std::fmt;
 use std::time::Duration;
 
 use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
-use http::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT};
-
-use super::client::{CallOptions, Deadline, Shared};
-use super::clock::Clock;
-use super::connector::Connector;
-use super::credentials::{self, CredentialsCache};
-use super::endpoint::{self, Endpoint, EndpointError, Settings};
-use super::observe::Hook;
-use super::retry::RetryPolicy;
-use super::sign::Signer;
-use super::tls_settings::{Identity, TlsSettings};
-use super::transport::Transport;
-use super::{CallReport, Client, Error, HttpVersion};
 use presized::Reader;
 
-/// Settings to make a [`Client`] with.
+use super::call_options::{CallOptions, Deadline};
+use super::recorder::Hook;
+use super::retry::RetryPolicy;
+use super::tls_settings::{Identity, TlsSettings};
+use super::{CallReport, HttpVersion};
+
+/// The settings of a [`Client`](super::Client).
 ///
-/// What is set here outranks the environment, which is only asked after
-/// [`environment`](Self::environment).
+/// A setting of the builder precedes the environment. The builder reads the environment only
+/// after [`environment`](Self::environment) is called.
 ///
 /// # Examples
 ///
@@ -43,7 +38,7 @@ use presized::Reader;
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "a builder builds nothing by itself"]
+#[must_use = "a builder does nothing until `build` is called"]
 pub struct ClientBuilder {
     environment: fn(&str) -> Option<String>,
     region: Option<String>,
@@ -81,97 +76,108 @@ impl ClientBuilder {
         }
     }
 
-    /// Asks the environment for what is not set here: `AWS_REGION`, `AWS_DEFAULT_REGION`;
-    /// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`;
-    /// `AWS_ENDPOINT_URL_LAMBDA`, `AWS_ENDPOINT_URL`, `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS`;
-    /// `AWS_USE_FIPS_ENDPOINT`, `AWS_USE_DUALSTACK_ENDPOINT`
-    /// (<https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html>). One that is
-    /// empty or blank counts as unset. They are read by [`build`](Self::build).
+    /// Reads the settings that are not set here from the environment, in [`build`](Self::build).
+    ///
+    /// It reads `AWS_REGION`, `AWS_DEFAULT_REGION`; `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`,
+    /// `AWS_SESSION_TOKEN`; `AWS_ENDPOINT_URL_LAMBDA`, `AWS_ENDPOINT_URL`,
+    /// `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS`; `AWS_USE_FIPS_ENDPOINT`,
+    /// `AWS_USE_DUALSTACK_ENDPOINT`
+    /// (<https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html>). A variable that
+    /// is empty or blank counts as unset.
     pub fn environment(mut self) -> Self {
         self.environment = |name| env::var(name).ok();
         self
     }
 
-    /// The region that requests are signed for, and whose endpoint they go to unless there is
-    /// another.
+    /// Sets the region. Requests are signed for it, and it decides the endpoint unless there is an
+    /// endpoint URL.
     pub fn region(mut self, region: impl Into<String>) -> Self {
         self.region = Some(region.into());
         self
     }
 
-    /// Where requests go: a URL with `http` or `https`, which may have a path. Over `http`, payloads
-    /// and session tokens can be read on the way.
+    /// Sets the endpoint: a URL with `http` or `https`, which may have a path.
     ///
-    /// Without it, `AWS_ENDPOINT_URL_LAMBDA` or `AWS_ENDPOINT_URL` of the environment decide,
-    /// where it may be asked, and else the region.
+    /// Over `http`, payloads and session tokens can be read by others on the network. Without this
+    /// setting, `AWS_ENDPOINT_URL_LAMBDA` or `AWS_ENDPOINT_URL` decides the endpoint if the
+    /// [`environment`](Self::environment) is read, and otherwise the region does.
     pub fn endpoint(mut self, url: impl Into<String>) -> Self {
         self.endpoint = Some(url.into());
         self
     }
 
-    /// Whether to use the endpoint of the region that is validated for FIPS 140.
+    /// Sets whether to use the FIPS 140 endpoint of the region.
     pub fn fips(mut self, fips: bool) -> Self {
         self.fips = Some(fips);
         self
     }
 
-    /// Whether to use the endpoint of the region that has IPv6 as well.
+    /// Sets whether to use the dual-stack endpoint of the region, which has IPv6 too.
     pub fn dual_stack(mut self, dual_stack: bool) -> Self {
         self.dual_stack = Some(dual_stack);
         self
     }
 
-    /// Who gives the credentials: fixed ones, or any provider, such as the default chain of
-    /// `aws-config`. What it gives is kept until shortly before it expires.
+    /// Sets the credentials: fixed ones, or a provider such as the default chain of `aws-config`.
+    ///
+    /// The client caches the credentials of a provider until shortly before they expire.
     pub fn credentials(mut self, provider: impl ProvideCredentials + 'static) -> Self {
         self.credentials = Some(SharedCredentialsProvider::new(provider));
         self
     }
 
-    /// The time a connection may take, from its name to the end of TLS. The default is 5 seconds.
+    /// Sets the time to make a connection, from the name lookup to the end of the TLS handshake.
+    /// The default is 5 seconds.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// The time a call may take: all attempts, the waits between them, and the answer to its
-    /// end. The default is 16 minutes, which is longer than any function may run.
+    /// Sets the time that a call may take, from its begin to the end of the response, with all
+    /// attempts and the waits between them.
+    ///
+    /// The default is 16 minutes, which is longer than any function may run.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.defaults.deadline = Deadline::After(timeout);
         self
     }
 
-    /// The time one attempt may take, within that of the call. For a stream it is the time up to
-    /// the head of the answer.
+    /// Sets the time that one attempt may take, within the time of the call. For a stream it ends
+    /// with the head of the response.
     ///
-    /// There is none by default, since it cuts off functions that take longer, and an attempt
-    /// that was cut off is followed by another only with
+    /// The default is no limit, because a limit also ends calls to functions that run longer. An
+    /// attempt that timed out after it was sent is retried only with
     /// [`retry_after_send`](Self::retry_after_send).
     pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
         self.defaults.attempt_timeout = Some(timeout);
         self
     }
 
-    /// How often a call is attempted at most, the first time included. The default is 3; 0
-    /// counts as 1. One that Lambda refuses for a wrong clock of this machine is followed by
-    /// another all the same, once, with the time that Lambda has.
+    /// Sets the maximum number of attempts of a call, including the first. The default is 3, and 0
+    /// counts as 1.
+    ///
+    /// If Lambda refuses a signature because the clock of this machine is wrong, one more attempt
+    /// follows with the time of Lambda.
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.retry.max_attempts = attempts.max(1);
         self
     }
 
-    /// How long to wait before the second attempt at most, and before any. From attempt to
-    /// attempt the most doubles, and the wait is anything from 0 to it. The default is 100
-    /// milliseconds and 20 seconds. A `Retry-After` of Lambda may make it longer.
-    pub fn backoff(mut self, first: Duration, most: Duration) -> Self {
-        self.retry.base = first;
-        self.retry.cap = most;
+    /// Sets the initial and the maximum backoff. The default is 100 milliseconds and 20 seconds.
+    ///
+    /// The backoff doubles with each attempt up to the maximum. The wait is a random time from 0
+    /// to the backoff, or the `Retry-After` of Lambda if that is longer.
+    pub fn backoff(mut self, initial: Duration, maximum: Duration) -> Self {
+        self.retry.base = initial;
+        self.retry.cap = maximum;
         self
     }
 
-    /// Whether a call is attempted again although the function may have run: the connection
-    /// broke, or the attempt timed out, after the request was sent, or a gateway gave up on an
-    /// answer. The default is that it is not, since the function would run twice.
+    /// Sets whether a call is retried although the function may have run. The default is false,
+    /// because the function could run twice.
+    ///
+    /// The function may have run if the connection broke or the attempt timed out after the
+    /// request was sent, or if a gateway timed out.
     pub fn retry_after_send(mut self, retry: bool) -> Self {
         self.defaults.retry_after_send = retry;
         self
@@ -188,13 +194,13 @@ impl ClientBuilder {
         self
     }
 
-    /// What `User-Agent` says. The default is the name and version of this crate.
+    /// Sets the header `User-Agent`. The default is the name and version of this crate.
     pub fn user_agent(mut self, user_agent: impl Into<String>) -> Self {
         self.user_agent = Some(user_agent.into());
         self
     }
 
-    /// Which version of HTTP to speak.
+    /// Sets the version of HTTP. The default is [`HttpVersion::Negotiated`].
     pub fn http_version(mut self, version: HttpVersion) -> Self {
         self.http_version = version;
         self
@@ -211,16 +217,16 @@ impl ClientBuilder {
 
     /// Adds trusted root certificates: one or more, in PEM.
     ///
-    /// The PEM is parsed by [`build`](Self::build), and only for an https endpoint.
+    /// [`build`](Self::build) parses the PEM if the endpoint uses https.
     pub fn root_certificates_pem(mut self, pem: impl AsRef<[u8]>) -> Self {
         self.tls.roots.push(pem.as_ref().to_vec());
         self
     }
 
-    /// Sets the certificate that the client presents to a server that asks for one: a certificate
-    /// chain, which begins with the client's own certificate, and its private key, both in PEM.
+    /// Sets the certificate that the client presents to a server that asks for one.
     ///
-    /// The PEM is parsed by [`build`](Self::build), and only for an https endpoint.
+    /// `chain` begins with the client's own certificate, and `private_key` belongs to it. Both are
+    /// in PEM. [`build`](Self::build) parses the PEM if the endpoint uses https.
     pub fn client_certificate_pem(
         mut self,
         chain: impl AsRef<[u8]>,
@@ -233,70 +239,22 @@ impl ClientBuilder {
         self
     }
 
-    /// How long a connection is kept that nobody uses. It should be shorter than the other side
-    /// keeps it, so that calls do not meet a connection that is being closed. The default is 20
-    /// seconds.
+    /// Sets the time that an idle connection is kept. The default is 20 seconds.
+    ///
+    /// It should be shorter than the idle timeout of the server, so that a call does not use a
+    /// connection that the server is closing.
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;
         self
     }
 
-    /// Calls `hook` when a call has ended, for metrics. It is called in place, also while a call
-    /// is dropped, so it should neither block nor panic.
+    /// Sets a function that receives the report of each call when the call has ended, for metrics.
+    ///
+    /// It runs in the task of the call, even while a call is dropped, so it must neither block nor
+    /// panic.
     pub fn on_call(mut self, hook: impl Fn(&CallReport<'_>) + Send + Sync + 'static) -> Self {
         self.hook = Some(Hook::new(hook));
         self
-    }
-
-    /// Makes the client. No connection is made yet.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Config`](super::ErrorKind::Config) where settings are missing or do not fit
-    /// together, and [`ErrorKind::Credentials`](super::ErrorKind::Credentials) where there is no
-    /// provider and the environment, if it may be asked, has no credentials.
-    pub fn build(self) -> Result<Client, Error> {
-        let lookup = self.environment;
-        let region = self.region.or_else(|| endpoint::region(&lookup));
-        let settings = Settings {
-            endpoint: self.endpoint.as_deref(),
-            region: region.as_deref(),
-            fips: self.fips.unwrap_or_else(|| endpoint::fips(&lookup)),
-            dual_stack: self.dual_stack.unwrap_or_else(|| endpoint::dual_stack(&lookup)),
-        };
-        let endpoint = Endpoint::resolve(&settings, &lookup).map_err(Error::config)?;
-        let region = region.ok_or_else(|| Error::config(EndpointError::NoRegion))?;
-        let credentials = match self.credentials {
-            Some(provider) => provider,
-            None => SharedCredentialsProvider::new(
-                credentials::from_env(&lookup).map_err(Error::credentials)?,
-            ),
-        };
-        let user_agent = self.user_agent.as_deref().unwrap_or(AGENT);
-        let user_agent = HeaderValue::from_str(user_agent).map_err(Error::config)?;
-        let connector = if endpoint.is_tls() {
-            let config = self.tls.client_config().map_err(Error::config)?;
-            Connector::tls(config, self.http_version, self.connect_timeout)
-        } else {
-            Connector::tcp(self.http_version, self.connect_timeout)
-        };
-        let transport = Transport::new(connector, self.idle_timeout);
-        let headers = HeaderMap::from_iter([
-            (HOST, endpoint.host_header().clone()),
-            (USER_AGENT, user_agent),
-            (CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
-        ]);
-        Ok(Client::new(Shared {
-            endpoint,
-            transport,
-            credentials: CredentialsCache::new(credentials),
-            signer: Signer::new(&region),
-            clock: Clock::default(),
-            headers,
-            retry: self.retry,
-            hook: self.hook,
-            defaults: self.defaults,
-        }))
     }
 }
 
@@ -313,15 +271,13 @@ impl fmt::Debug for ClientBuilder {
             .field("idle_timeout", &self.idle_timeout)
             .field("retry", &self.retry)
             .field("defaults", &self.defaults)
-            // No credentials, nor the endpoint, which may be refused for having a password.
+            // Without the credentials, and without the endpoint, whose URL may have a password.
             .finish_non_exhaustive()
     }
 }
 
-const AGENT: &str = concat!("presized/", env!("CARGO_PKG_VERSION"), " lambda-invoke");
-
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Local servers close an idle connection after 5 seconds, load balancers after 60. What is
-/// closed in between is met by the connection being watched while it is idle.
+/// Local servers close an idle connection after 5 seconds, load balancers after 60. The client
+/// notices the close, because it watches idle connections.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(20);

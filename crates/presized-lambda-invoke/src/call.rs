@@ -1,5 +1,6 @@
-//! The attempts of one call: everything between a request and its answer.
+//! One call: its attempts, up to the response.
 
+use std::error::Error as StdError;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -13,19 +14,20 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tracing::Instrument;
 
-use super::client::{CallOptions, Shared};
-use super::observe::Recorder;
-use super::path::Target;
+use super::call_options::CallOptions;
+use super::client::ClientInner;
+use super::recorder::Recorder;
 use super::service_error::request_id;
 use super::sign::PayloadHash;
+use super::target::Target;
 use super::transport::{Phase, SendError};
 use super::wire::Operation;
 use super::{Error, ErrorKind, Invocation, ServiceError};
 use presized::Collect;
 
-/// One call, whatever its attempts.
+/// One call, with all its attempts.
 pub(super) struct Call {
-    pub(super) shared: Arc<Shared>,
+    pub(super) client: Arc<ClientInner>,
     pub(super) target: Target,
     pub(super) headers: HeaderMap,
     pub(super) payload: Bytes,
@@ -34,12 +36,11 @@ pub(super) struct Call {
     pub(super) options: CallOptions,
 }
 
-/// What a call is answered with: [`Invocation`] or
-/// [`ResponseStream`](super::ResponseStream).
-pub(super) trait Answer: Sized {
+/// The result of a call: [`Invocation`] or [`ResponseStream`](super::ResponseStream).
+pub(super) trait CallResponse: Sized {
     const OPERATION: Operation;
 
-    /// Reads the answer as far as an attempt goes.
+    /// Reads the part of the response that belongs to the attempt.
     fn read(
         call: &Call,
         head: response::Parts,
@@ -47,16 +48,16 @@ pub(super) trait Answer: Sized {
         attempts: u32,
     ) -> impl Future<Output = Result<Self, Error>> + Send;
 
-    /// Takes over who tells what became of the call.
+    /// Passes the recorder on to the response.
     fn recorded_by(self, recorder: Recorder) -> Self;
 }
 
 impl Call {
-    /// Attempts the call until it is answered or given up.
-    pub(super) async fn run<A: Answer>(self, mut recorder: Recorder) -> Result<A, Error> {
+    /// Runs the attempts, until one succeeds or none follows.
+    pub(super) async fn run<R: CallResponse>(self, mut recorder: Recorder) -> Result<R, Error> {
         let span = recorder.span().clone();
         match self.attempts(&mut recorder).instrument(span).await {
-            Ok(answer) => Ok(A::recorded_by(answer, recorder)),
+            Ok(response) => Ok(R::recorded_by(response, recorder)),
             Err(error) => {
                 recorder.failed(&error);
                 Err(error)
@@ -64,59 +65,60 @@ impl Call {
         }
     }
 
-    async fn attempts<A: Answer>(&self, recorder: &mut Recorder) -> Result<A, Error> {
+    async fn attempts<R: CallResponse>(&self, recorder: &mut Recorder) -> Result<R, Error> {
         let mut may_have_run = false;
         let mut clock_corrected = false;
-        // More than the attempts, where there were no credentials in time for one.
+        // It counts failures to get credentials too, which are no attempts.
         let mut tries = 0;
         loop {
             tries += 1;
             let failure = match self.attempt(recorder).await {
-                Ok(answer) => return Ok(answer),
+                Ok(response) => return Ok(response),
                 Err(failure) => failure,
             };
             may_have_run |= failure.error.may_have_run();
             let delay = if failure.clock_was_wrong && !clock_corrected {
-                // It was refused for the time it was signed at, and is signed anew.
+                // The time of the signature was wrong, and the next signature has another.
                 clock_corrected = true;
                 Some(Duration::ZERO)
             } else {
                 let retry_after_send = self.options.retry_after_send;
-                self.shared.retry.delay(&failure.error, tries, retry_after_send, fastrand::f64())
+                self.client.retry.delay(&failure.error, tries, retry_after_send, fastrand::f64())
             };
-            // Whoever cannot wait that long gets the reason now, and not a timeout later.
+            // A wait past the deadline would replace this error by a timeout.
             let delay = delay.filter(|&delay| {
                 Instant::now().checked_add(delay).is_some_and(|then| then < self.deadline)
             });
             let Some(delay) = delay else {
                 return Err(failure.error.after(recorder.attempts(), may_have_run));
             };
-            tracing::debug!(error = %failure.error, ?delay, "trying again");
+            let error: &(dyn StdError + Send + Sync) = &failure.error;
+            tracing::debug!(error, ?delay, "retrying");
             sleep(delay).await;
         }
     }
 
-    /// One attempt, in the time that is left for it.
-    async fn attempt<A: Answer>(&self, recorder: &mut Recorder) -> Result<A, Failure> {
+    /// Runs one attempt, within its timeout and the deadline of the call.
+    async fn attempt<R: CallResponse>(&self, recorder: &mut Recorder) -> Result<R, Failure> {
         let now = Instant::now();
-        let of_attempt = self.options.attempt_timeout.and_then(|timeout| now.checked_add(timeout));
-        let deadline = of_attempt.map_or(self.deadline, |end| end.min(self.deadline));
+        let end = self.options.attempt_timeout.and_then(|timeout| now.checked_add(timeout));
+        let deadline = end.map_or(self.deadline, |end| end.min(self.deadline));
         let timed_out = |recorder: &Recorder, may_have_run| {
             Error::new(ErrorKind::Timeout { after: recorder.elapsed() }, may_have_run)
         };
 
-        let credentials = match timeout_at(deadline, self.shared.credentials.get()).await {
+        let credentials = match timeout_at(deadline, self.client.credentials.get()).await {
             Ok(credentials) => credentials.map_err(Error::credentials)?,
             Err(_) => return Err(timed_out(recorder, false).into()),
         };
-        // A future is polled before its deadline is looked at, and this one sends.
+        // `timeout_at` polls a future before it checks the deadline, and the future below sends.
         if deadline <= Instant::now() {
             return Err(timed_out(recorder, false).into());
         }
-        let signed_at = self.shared.clock.now();
+        let signed_at = self.client.clock.now();
         let request = self.request(&credentials, signed_at)?;
         recorder.attempt();
-        let mut sending = self.shared.transport.send(request);
+        let mut sending = self.client.transport.send(request);
         let response = match timeout_at(deadline, &mut sending).await {
             Ok(Ok(response)) => response,
             Ok(Err(SendError { phase: Phase::MaybeSent, source })) => {
@@ -133,12 +135,12 @@ impl Call {
 
         let (head, body) = response.into_parts();
         let request_id = request_id(&head.headers);
-        recorder.answered(head.status, request_id.as_deref());
+        recorder.responded(head.status, request_id.as_deref());
         if !head.status.is_success() {
-            return Err(self.refusal(head, body, &credentials, signed_at).await);
+            return Err(self.service_error(head, body, &credentials, signed_at).await);
         }
-        match timeout_at(deadline, A::read(self, head, body, recorder.attempts())).await {
-            Ok(Ok(answer)) => Ok(answer),
+        match timeout_at(deadline, R::read(self, head, body, recorder.attempts())).await {
+            Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(error.with_request_id(request_id).into()),
             Err(_) => Err(timed_out(recorder, true).with_request_id(request_id).into()),
         }
@@ -150,11 +152,11 @@ impl Call {
         now: SystemTime,
     ) -> Result<Request<Full<Bytes>>, Error> {
         let mut headers = self.headers.clone();
-        self.shared
+        self.client
             .signer
             .sign(&Method::POST, &self.target, &mut headers, &self.payload_hash, credentials, now)
             .map_err(Error::bad_input)?;
-        let endpoint = &self.shared.endpoint;
+        let endpoint = &self.client.endpoint;
         let uri = Uri::builder()
             .scheme(endpoint.scheme().clone())
             .authority(endpoint.authority().clone())
@@ -168,9 +170,8 @@ impl Call {
         Ok(request)
     }
 
-    /// What Lambda says instead of an answer of the function. Its status says enough, where the
-    /// body cannot be read.
-    async fn refusal(
+    /// Reads the error that Lambda returned. Its body may be missing or incomplete.
+    async fn service_error(
         &self,
         head: response::Parts,
         body: Incoming,
@@ -186,15 +187,15 @@ impl Call {
         };
         let error = ServiceError::parse(&head, body);
         if error.is_expired_token() {
-            self.shared.credentials.invalidate(credentials);
+            self.client.credentials.invalidate(credentials);
         }
         let clock_was_wrong = head.status == StatusCode::FORBIDDEN
-            && self.shared.clock.learn(signed_at, &head.headers);
+            && self.client.clock.learn(signed_at, &head.headers);
         Failure { error: Error::service(error), clock_was_wrong }
     }
 }
 
-impl Answer for Invocation {
+impl CallResponse for Invocation {
     const OPERATION: Operation = Operation::Invoke;
 
     async fn read(
@@ -221,10 +222,10 @@ impl Answer for Invocation {
     }
 }
 
-/// How an attempt failed.
+/// The failure of an attempt.
 struct Failure {
     error: Error,
-    /// It may have failed for the time it was signed at, which the next one has right.
+    /// The clock was wrong, which may be the reason, and is corrected now.
     clock_was_wrong: bool,
 }
 
@@ -234,8 +235,8 @@ impl From<Error> for Failure {
     }
 }
 
-/// Longer ones are of proxies, and nobody reads them.
+/// The part of an error body that is read, in bytes. Only bodies of proxies are longer.
 const ERROR_BODY_LIMIT: u64 = 64 << 10;
 
-/// Error bodies are short and come with their heads.
+/// The time that an error body may take. It is short and usually arrives with the head.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);

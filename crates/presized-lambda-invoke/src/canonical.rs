@@ -1,8 +1,8 @@
-//! The canonical form of a request, which is what SigV4 signs.
-//!
-//! Pure, and written into the caller's buffer. The form is that of
-//! <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>, for
+//! The canonical form of a request, which SigV4 signs
+//! (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>), for
 //! every service but S3.
+//!
+//! It is pure, and it writes into a buffer of the caller.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -10,20 +10,20 @@ use std::cmp::Ordering;
 use http::{HeaderMap, HeaderName};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
-/// What is signed of a request beside its headers.
+/// The signed parts of a request, except its headers.
 #[derive(Clone, Copy)]
-pub(super) struct Request<'a> {
+pub(super) struct CanonicalRequest<'a> {
     pub(super) method: &'a str,
-    /// As [`path`] has made it.
+    /// The result of [`path`].
     pub(super) path: &'a str,
-    /// As [`push_query`] has made it.
+    /// The result of [`push_query`].
     pub(super) query: &'a str,
-    /// Of SHA-256, as lowercase hex digits.
+    /// The SHA-256 of the payload in lowercase hex digits.
     pub(super) payload_hash: &'a [u8],
 }
 
-impl Request<'_> {
-    /// Appends the canonical request with these of `headers`, which are sorted.
+impl CanonicalRequest<'_> {
+    /// Appends the canonical request with the headers named in `signed`, which must be sorted.
     pub(super) fn push(&self, headers: &HeaderMap, signed: &[&HeaderName], out: &mut Vec<u8>) {
         for line in [self.method, self.path, self.query] {
             out.extend_from_slice(line.as_bytes());
@@ -46,7 +46,7 @@ impl Request<'_> {
     }
 }
 
-/// The names of the headers that are signed, sorted.
+/// Returns the names of the signed headers, sorted.
 pub(super) fn signed_headers(
     headers: &HeaderMap,
     is_signed: fn(&HeaderName) -> bool,
@@ -67,7 +67,7 @@ pub(super) fn push_names(signed: &[&HeaderName], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends what the signature is of: the canonical request, by its hash in hex digits.
+/// Appends the string to sign, which has the hash of the canonical request in hex digits.
 pub(super) fn push_string_to_sign(
     date: &[u8],
     scope: &str,
@@ -81,8 +81,8 @@ pub(super) fn push_string_to_sign(
     out.extend_from_slice(request_hash);
 }
 
-/// The canonical path for a path as it is sent: normalized and encoded once more, so that the `:`
-/// of an ARN is `%3A` on the wire and `%253A` here.
+/// Returns the canonical path of a path as it is sent: normalized and encoded once more. The `:` of
+/// an ARN is `%3A` on the wire and `%253A` here.
 pub(super) fn path(sent: &str) -> String {
     encoded_path(&normalized(sent))
 }
@@ -94,7 +94,7 @@ pub(super) fn encoded_path(path: &str) -> String {
     encoded
 }
 
-/// Appends a query that is canonical and can be sent as it is.
+/// Appends a query in canonical form, which is also the form on the wire.
 pub(super) fn push_query(parameters: &mut [(&str, &str)], out: &mut String) {
     parameters
         .sort_unstable_by(|a, b| encoded_order(a.0, b.0).then_with(|| encoded_order(a.1, b.1)));
@@ -108,7 +108,7 @@ pub(super) fn push_query(parameters: &mut [(&str, &str)], out: &mut String) {
     }
 }
 
-/// What a path segment, or the name or value of a parameter, is on the wire.
+/// Encodes a path segment, or the name or value of a query parameter, for the wire.
 pub(super) fn encode(text: &str) -> PercentEncode<'_> {
     utf8_percent_encode(text, RESERVED)
 }
@@ -117,13 +117,13 @@ pub(super) fn encoded_len(encoded: &PercentEncode<'_>) -> usize {
     encoded.clone().map(str::len).sum()
 }
 
-/// Without dot segments (RFC 3986 §5.2.4) and, which only SigV4 asks for, without empty ones.
+/// Removes dot segments (RFC 3986, section 5.2.4) and empty segments, which SigV4 requires.
 fn normalized(path: &str) -> Cow<'_, str> {
     if path.starts_with('/') && !path.contains("//") && !path.contains("/.") {
         return Cow::Borrowed(path);
     }
     let mut segments = Vec::new();
-    // Whether what the path ends in is a folder, as `/a/` and `/a/.` are and `/a` is not.
+    // Whether the path ends in a folder, as `/a/` and `/a/.` do and `/a` does not.
     let mut ends_in_slash = true;
     for segment in path.split('/') {
         ends_in_slash = matches!(segment, "" | "." | "..");
@@ -144,7 +144,7 @@ fn normalized(path: &str) -> Cow<'_, str> {
     Cow::Owned(normalized)
 }
 
-/// Without blanks at its ends, and one where several were between two words.
+/// Appends a header value without spaces at its ends, and with one space between two words.
 fn push_value(value: &[u8], out: &mut Vec<u8>) {
     let mut words = value.split(|byte| *byte == b' ').filter(|word| !word.is_empty());
     out.extend_from_slice(words.next().unwrap_or_default());
@@ -160,8 +160,8 @@ fn encoded_order(a: &str, b: &str) -> Ordering {
 
 pub(super) const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
-/// All of ASCII but the unreserved characters of RFC 3986 §2.3, the only ones that SigV4 leaves as
-/// they are.
+/// All ASCII characters except the unreserved ones (RFC 3986, section 2.3), which SigV4 does not
+/// encode.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 const RESERVED_BUT_SLASH: &AsciiSet = &RESERVED.remove(b'/');
 
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_normalized() {
+    fn path_is_normalized() {
         for (sent, canonical) in [
             ("", "/"),
             ("/", "/"),
@@ -184,7 +184,7 @@ mod tests {
             ("/a/b/..", "/a/"),
             ("/a/../../b", "/b"),
             ("/a/./b/../c", "/a/c"),
-            // Dots that are not a whole segment.
+            // These dots are not a whole segment.
             ("/.a/b../...", "/.a/b../..."),
             ("/a%2F..%2Fb", "/a%252F..%252Fb"),
         ] {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_sorted_as_they_are_encoded() {
+    fn parameters_are_sorted_by_their_encoded_form() {
         for (parameters, expected) in [
             (&mut [("b", "1"), ("a", "2")][..], "a=2&b=1"),
             (&mut [("a", "2"), ("a", "10"), ("a", "")], "a=&a=10&a=2"),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_blanks_in_a_value_become_one() {
+    fn spaces_in_a_header_value_are_collapsed() {
         for (value, expected) in
             [("", ""), ("  ", ""), (" a ", "a"), ("a  b   c", "a b c"), ("a\t\tb", "a\t\tb")]
         {

@@ -1,26 +1,29 @@
-//! The time that requests are signed with.
+//! The clock for signatures, corrected by the time of Lambda.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use http::header::{DATE, HeaderMap};
 
-/// The clock of this machine, corrected by what an answer has told about it.
+/// The clock of this machine, corrected by the date of a response.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
-    /// Seconds that Lambda is ahead.
+    /// The seconds that Lambda is ahead.
     offset: AtomicI64,
 }
 
 impl Clock {
-    /// The time to sign with.
+    /// Returns the time to sign a request with.
     pub(super) fn now(&self) -> SystemTime {
         shifted(SystemTime::now(), self.offset.load(Ordering::Relaxed))
     }
 
-    /// Learns from an answer which refuses what was signed at `signed` by [`now`](Self::now).
-    /// True where the difference is large enough to be the reason for it; from then on `now` is
-    /// right.
+    /// Corrects the clock by the date of a response that refuses a request, if the clock was wrong
+    /// when the request was signed. `signed` is the time of the signature, from
+    /// [`now`](Self::now).
+    ///
+    /// Returns whether it corrected the clock: the difference was large enough to be the reason of
+    /// the refusal.
     pub(super) fn learn(&self, signed: SystemTime, headers: &HeaderMap) -> bool {
         let date = headers.get(DATE).and_then(|value| value.to_str().ok());
         let Some(theirs) = date.and_then(|date| httpdate::parse_http_date(date).ok()) else {
@@ -34,7 +37,7 @@ impl Clock {
     }
 }
 
-/// How many seconds `to` is after `from`.
+/// Returns the seconds from `from` to `to`.
 fn seconds_from(from: SystemTime, to: SystemTime) -> i64 {
     let seconds = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     match to.duration_since(from) {
@@ -49,9 +52,9 @@ fn shifted(time: SystemTime, seconds: i64) -> SystemTime {
     shifted.unwrap_or(time)
 }
 
-/// AWS accepts signatures of the last and the next 5 minutes
-/// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html>).
-/// A minute less, since an answer has been under way.
+/// The difference that is not corrected. AWS accepts signatures of the last and the next 5 minutes
+/// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html>). This
+/// is a minute less, because the response needs time to arrive.
 const TOLERATED: Duration = Duration::from_secs(4 * 60);
 
 #[cfg(test)]
@@ -66,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn minutes_of_difference_are_corrected_and_kept() {
+    fn difference_of_minutes_is_corrected() {
         for (ahead, learned) in [(0, false), (200, false), (-200, false), (600, true), (-600, true)]
         {
             let clock = Clock::default();
@@ -78,17 +81,17 @@ mod tests {
     }
 
     #[test]
-    fn two_calls_that_were_signed_too_late_are_both_told() {
+    fn two_calls_with_a_wrong_signature_time_are_both_told() {
         let clock = Clock::default();
         let signed = clock.now();
-        let answer = dated(shifted(signed, 3600));
-        assert!(clock.learn(signed, &answer));
-        assert!(clock.learn(signed, &answer));
-        assert!(!clock.learn(clock.now(), &answer));
+        let response = dated(shifted(signed, 3600));
+        assert!(clock.learn(signed, &response));
+        assert!(clock.learn(signed, &response));
+        assert!(!clock.learn(clock.now(), &response));
     }
 
     #[test]
-    fn an_answer_without_a_date_teaches_nothing() {
+    fn response_without_a_valid_date_corrects_nothing() {
         let clock = Clock::default();
         let odd = HeaderMap::from_iter([(DATE, HeaderValue::from_static("yesterday"))]);
         assert!(!clock.learn(clock.now(), &HeaderMap::new()));

@@ -1,6 +1,5 @@
-//! What requests are signed with: from the environment, or from a provider, whose answer is kept.
+//! The credentials of a client, from the environment or from a provider.
 
-use std::error::Error;
 use std::fmt;
 
 use aws_credential_types::Credentials;
@@ -9,7 +8,8 @@ pub(super) use self::cache::CredentialsCache;
 
 mod cache;
 
-/// The credentials in the environment, read through `lookup`. A blank variable counts as none.
+/// Returns the credentials in the environment, which `lookup` reads. A blank variable counts as
+/// unset.
 pub(super) fn from_env(
     lookup: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Credentials, MissingVariables> {
@@ -24,7 +24,7 @@ pub(super) fn from_env(
     }
 }
 
-/// The variables that credentials need and the environment lacks.
+/// The required variables that are not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MissingVariables(&'static [&'static str]);
 
@@ -35,7 +35,7 @@ impl fmt::Display for MissingVariables {
     }
 }
 
-impl Error for MissingVariables {}
+impl std::error::Error for MissingVariables {}
 
 const ACCESS_KEY_ID: &str = "AWS_ACCESS_KEY_ID";
 const SECRET_ACCESS_KEY: &str = "AWS_SECRET_ACCESS_KEY";
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_has_a_key_a_secret_and_perhaps_a_token() {
+    fn environment_gives_key_secret_and_optional_token() {
         for (token, expected) in [(None, None), (Some(""), None), (Some("token"), Some("token"))] {
             let credentials = read(Some("AKID"), Some("secret"), token).expect("both are set");
             assert_eq!(credentials.access_key_id(), "AKID");
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_environment_lacks_is_named() {
+    fn missing_variables_are_named() {
         for (key_id, secret, expected) in [
             (None, Some("secret"), "AWS_ACCESS_KEY_ID is not set"),
             (Some("AKID"), None, "AWS_SECRET_ACCESS_KEY is not set"),

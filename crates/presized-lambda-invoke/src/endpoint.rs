@@ -1,11 +1,10 @@
-//! Where requests go: which of the settings decides, and the host and base path it gives.
+//! The endpoint of a client: which setting decides it, and its scheme, host and base path.
 //!
-//! Pure: the environment comes in as a function, and nothing is resolved or connected to.
+//! It is pure: a function gives it the environment, and it makes no connection.
 
 mod partition;
 mod url;
 
-use std::error::Error;
 use std::fmt;
 
 use http::HeaderValue;
@@ -14,19 +13,19 @@ use http::uri::{Authority, Scheme};
 use self::partition::Partition;
 use self::url::UrlError;
 
-/// What decides the endpoint, beside the URLs in the environment.
+/// The settings that decide the endpoint, except the URLs in the environment.
 ///
-/// The region and the two flags are what is left after the environment was asked for them, with
-/// [`region`], [`fips`] and [`dual_stack`].
+/// The caller has already asked the environment for the region and the two flags, with [`region`],
+/// [`fips`] and [`dual_stack`].
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Settings<'a> {
+pub(super) struct EndpointSettings<'a> {
     pub(super) endpoint: Option<&'a str>,
     pub(super) region: Option<&'a str>,
     pub(super) fips: bool,
     pub(super) dual_stack: bool,
 }
 
-/// Scheme, host and base path of the service.
+/// The scheme, the host and the base path of the service.
 #[derive(Clone, Debug)]
 pub(super) struct Endpoint {
     scheme: Scheme,
@@ -36,30 +35,30 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    /// The endpoint of `settings`, else of the environment, else of the region.
+    /// Returns the endpoint that `settings` name, or else the environment, or else the region.
     ///
-    /// With a URL no region is needed here; a signature needs one all the same.
+    /// An endpoint URL needs no region here, but a signature needs one.
     pub(super) fn resolve(
-        settings: &Settings<'_>,
+        settings: &EndpointSettings<'_>,
         lookup: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, EndpointError> {
-        // Before anything else, since a region goes into the scope of every signature too.
+        // First, because the region is part of every signature.
         if let Some(region) = settings.region.filter(|region| !is_host_label(region)) {
             return Err(EndpointError::Region(region.to_owned()));
         }
-        let Some((source, url)) = configured_url(settings.endpoint, lookup) else {
+        let Some((setting, url)) = configured_url(settings.endpoint, lookup) else {
             let region = settings.region.ok_or(EndpointError::NoRegion)?;
             let host = Partition::of(region).host(region, settings.fips, settings.dual_stack);
             return Self::at(&format!("https://{host}"), "the region");
         };
-        // As the service's own rules have it: where a URL leads is not known to be either.
+        // The endpoint rules of Lambda refuse it too: a URL may lead to a host that is neither.
         if settings.fips {
-            return Err(EndpointError::Fips { source });
+            return Err(EndpointError::Fips { setting });
         }
         if settings.dual_stack {
-            return Err(EndpointError::DualStack { source });
+            return Err(EndpointError::DualStack { setting });
         }
-        Self::at(&url, source)
+        Self::at(&url, setting)
     }
 
     pub(super) fn is_tls(&self) -> bool {
@@ -70,84 +69,91 @@ impl Endpoint {
         &self.scheme
     }
 
-    /// Host, and port where it is not the default one of the scheme.
+    /// Returns the host, and the port if it is not the default port of the scheme.
     pub(super) fn authority(&self) -> &Authority {
         &self.authority
     }
 
-    /// The authority, as the value of Host.
+    /// Returns the authority as the value of the header Host.
     pub(super) fn host_header(&self) -> &HeaderValue {
         &self.host_header
     }
 
-    /// The path that those of all operations are put after, encoded: empty, or a slash and
-    /// segments, with none at the end.
+    /// Returns the encoded path before the path of an operation. It is empty, or it begins with a
+    /// slash and does not end with one.
     pub(super) fn base_path(&self) -> &str {
         &self.base_path
     }
 
-    fn at(url: &str, source: &'static str) -> Result<Self, EndpointError> {
-        url::parse(url).map_err(|error| EndpointError::Url { source, error })
+    fn at(url: &str, setting: &'static str) -> Result<Self, EndpointError> {
+        url::parse(url).map_err(|error| EndpointError::Url { setting, error })
     }
 }
 
-/// The region that the environment names.
+/// Returns the region that the environment names.
 pub(super) fn region(lookup: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     non_empty(lookup, "AWS_REGION").or_else(|| non_empty(lookup, "AWS_DEFAULT_REGION"))
 }
 
-/// Whether the environment asks for a FIPS endpoint.
+/// Returns whether the environment asks for a FIPS endpoint.
 pub(super) fn fips(lookup: &dyn Fn(&str) -> Option<String>) -> bool {
     is_true(lookup, "AWS_USE_FIPS_ENDPOINT")
 }
 
-/// Whether the environment asks for a dual stack endpoint.
+/// Returns whether the environment asks for a dual-stack endpoint.
 pub(super) fn dual_stack(lookup: &dyn Fn(&str) -> Option<String>) -> bool {
     is_true(lookup, "AWS_USE_DUALSTACK_ENDPOINT")
 }
 
-/// Why there is no endpoint, and what to set.
+/// Why there is no endpoint.
 ///
-/// A URL is never part of it, since one that is refused may hold a password.
+/// It never shows a URL, because a refused URL may have a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EndpointError {
     NoRegion,
     Region(String),
-    Url { source: &'static str, error: UrlError },
-    Fips { source: &'static str },
-    DualStack { source: &'static str },
+    Url { setting: &'static str, error: UrlError },
+    Fips { setting: &'static str },
+    DualStack { setting: &'static str },
 }
 
 impl fmt::Display for EndpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoRegion => f.write_str(
-                "no region: call region() of the builder, or set AWS_REGION or AWS_DEFAULT_REGION \
-                 and build from the environment",
+                "no region: call region(), or call environment() and set AWS_REGION or \
+                 AWS_DEFAULT_REGION",
             ),
             Self::Region(region) => write!(
                 f,
-                "{region:?} is not a region: it must be 1 to 63 ASCII letters, digits and \
-                 hyphens, with no hyphen at either end"
+                "region {region:?} is invalid: it must have 1 to 63 ASCII letters, digits and \
+                 hyphens, and no hyphen at either end"
             ),
-            Self::Url { source, error } => write!(f, "the endpoint URL of {source} {error}"),
-            Self::Fips { source } => write!(
+            Self::Url { setting, .. } => write!(f, "endpoint URL of {setting} is invalid"),
+            Self::Fips { setting } => write!(
                 f,
-                "an endpoint URL (of {source}) and FIPS (of fips() or AWS_USE_FIPS_ENDPOINT) \
-                 exclude each other: unset one of them"
+                "endpoint URL of {setting} cannot be combined with fips() or \
+                 AWS_USE_FIPS_ENDPOINT: unset one of them"
             ),
-            Self::DualStack { source } => write!(
+            Self::DualStack { setting } => write!(
                 f,
-                "an endpoint URL (of {source}) and dual stack (of dual_stack() or \
-                 AWS_USE_DUALSTACK_ENDPOINT) exclude each other: unset one of them"
+                "endpoint URL of {setting} cannot be combined with dual_stack() or \
+                 AWS_USE_DUALSTACK_ENDPOINT: unset one of them"
             ),
         }
     }
 }
 
-impl Error for EndpointError {}
+impl std::error::Error for EndpointError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Url { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}
 
-/// The URL that is set in the first of the places where one can be, and that place.
+/// Returns the first setting that has an endpoint URL, and the URL.
 fn configured_url(
     code: Option<&str>,
     lookup: &dyn Fn(&str) -> Option<String>,
@@ -167,13 +173,14 @@ fn is_true(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> bool {
     lookup(name).is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
-/// An empty variable is one that is not set: shells and container specifications have no better
-/// way to take one away.
+/// Returns a variable that is not blank. A blank one counts as unset, because some shells and
+/// container specifications cannot unset a variable.
 fn non_empty(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
     lookup(name).filter(|value| !value.trim().is_empty())
 }
 
-/// RFC 1123 §2.1. Nothing that is one can lead to a host of another domain.
+/// Returns whether the text is one host label (RFC 1123, section 2.1). A label cannot lead to a host
+/// of another domain.
 fn is_host_label(text: &str) -> bool {
     (1..=63).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')

@@ -1,23 +1,25 @@
-//! Why a call failed, and whether the function can have run.
+//! The error of a call.
 
 use std::fmt;
 use std::io;
-use std::time::Duration;
 
 use bytes::Bytes;
+use presized::{CollectError, Partial};
+
+use super::{ErrorKind, ServiceError};
 
 /// A boxed error.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
-use super::ServiceError;
-use super::report::Report;
-use presized::{CollectError, Partial};
 
-/// Why a call failed.
+/// The error of a call.
 ///
-/// An error that the function itself returned is none of these, except at the end of a stream:
+/// An error that the function itself returned is not an `Error`, except at the end of a stream:
 /// see [`Invocation::function_error`](super::Invocation::function_error).
 ///
-/// It shows no credentials, and no payload either, in `Debug` and `Display`.
+/// `Display` describes the failure of the call, and [`source`](std::error::Error::source) gives its
+/// cause. A [`ServiceError`] and a
+/// [`StreamedFunctionError`](super::StreamedFunctionError) are described by `Display` itself.
+/// Neither `Debug` nor `Display` shows credentials or a payload.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -25,91 +27,42 @@ struct Inner {
     may_have_run: bool,
     attempts: u32,
     request_id: Option<String>,
-    /// What had arrived, where it is not in what went wrong.
+    /// The bytes that had arrived, if `kind` does not hold them.
     partial: Partial,
 }
 
-/// What went wrong, with what is known about it.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// The settings of the client do not fit together, or one is missing.
-    Config(BoxError),
-    /// The call cannot be written as a request.
-    BadInput(BoxError),
-    /// There are no credentials.
-    Credentials(BoxError),
-    /// No connection could be made, or it was gone before a byte was written, or an HTTP/2 server
-    /// said that it had not acted upon the request (RFC 9113 §8.7).
-    Connect(BoxError),
-    /// Lambda answered with an error.
-    Service(ServiceError),
-    /// The function failed while its answer was being streamed.
-    Function(StreamedFunctionError),
-    /// The deadline of the call passed, or the time for its last attempt
-    /// ([`attempt_timeout`](super::ClientBuilder::attempt_timeout)).
-    #[non_exhaustive]
-    Timeout {
-        /// Time since the call began.
-        after: Duration,
-    },
-    /// The connection failed when the request may have been sent, or what came over it is no
-    /// answer.
-    Broken(BoxError),
-    /// The answer is longer than the limit.
-    TooLarge(CollectError<io::Error>),
-    /// There is no memory for the answer, in the process or in the budget.
-    Memory(CollectError<io::Error>),
-}
-
-/// How a function failed after it had begun to stream, from the `InvokeComplete` event.
-///
-/// `Debug` shows how many bytes of log there are and never the bytes.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StreamedFunctionError {
-    /// `ErrorCode`.
-    pub code: String,
-    /// `ErrorDetails`: of a runtime that follows Lambda's, its report in JSON.
-    pub details: Option<String>,
-    /// The end of the log, where it was asked for; see
-    /// [`Invocation::log_tail`](super::Invocation::log_tail).
-    pub log_tail: Option<Bytes>,
-}
-
 impl Error {
-    /// What went wrong.
+    /// Returns why the call failed.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// What went wrong, to take things out of.
+    /// Returns why the call failed, by value.
     pub fn into_kind(self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Whether the function can have been executed, or can still be.
+    /// Returns whether the function may have run, or may still run.
     ///
-    /// False is certain as far as the answers of Lambda are: nothing was written to the
-    /// connection, or Lambda refused the request. True is the answer in any doubt. Ask this
-    /// before sending a call again whose function is not idempotent.
+    /// False means that nothing was written to the connection or that Lambda refused the request.
+    /// In any doubt it is true. Check it before you send a call again whose function is not
+    /// idempotent.
     ///
-    /// Status 503, and 500 and 502 with an error code of Lambda's, count as a refusal, as in the
-    /// AWS SDKs. A bare 500 or 502 does not: Lambda names its errors, and other software that
-    /// serves the same API tells a failed function so.
+    /// Status 503, and 500 and 502 with an error code of Lambda, count as a refusal, as in the AWS
+    /// SDKs. A 500 or 502 without a code does not: Lambda names its errors, and other servers of
+    /// the same API report a failed function with such a status.
     ///
-    /// It says whether to send the call again is safe, and not whether it helps: a function that
-    /// does not exist has not run either. See [`is_transient`](Self::is_transient).
+    /// It tells whether a retry is safe. [`is_transient`](Self::is_transient) tells whether a
+    /// retry can succeed.
     pub fn may_have_run(&self) -> bool {
         self.0.may_have_run
     }
 
-    /// Whether the same call can succeed a little later: there was no connection or it broke, a
-    /// time ran out, or Lambda refused for now. The client has made its
-    /// [`attempts`](Self::attempts) already.
+    /// Returns whether the same call can succeed a little later: the connection failed, the call
+    /// timed out, or Lambda refused it temporarily. The client has already made its
+    /// [`attempts`](Self::attempts).
     ///
-    /// Whether it is safe to send it again is another question: see
-    /// [`may_have_run`](Self::may_have_run).
+    /// [`may_have_run`](Self::may_have_run) tells whether a retry is safe.
     pub fn is_transient(&self) -> bool {
         match &self.0.kind {
             ErrorKind::Connect(_) | ErrorKind::Broken(_) | ErrorKind::Timeout { .. } => true,
@@ -118,22 +71,22 @@ impl Error {
         }
     }
 
-    /// Whether Lambda refused the call for its rate or concurrency.
+    /// Returns whether Lambda refused the call because of its rate or concurrency.
     pub fn is_throttling(&self) -> bool {
         matches!(&self.0.kind, ErrorKind::Service(error) if error.is_throttling())
     }
 
-    /// Whether the deadline of the call passed, or the time for its last attempt.
+    /// Returns whether the deadline of the call passed or its last attempt timed out.
     pub fn is_timeout(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Timeout { .. })
     }
 
-    /// Whether the answer was longer than the limit.
+    /// Returns whether the response exceeded the limit.
     pub fn is_too_large(&self) -> bool {
         matches!(self.0.kind, ErrorKind::TooLarge(_))
     }
 
-    /// What Lambda answered, where it is an error of Lambda.
+    /// Returns the error of Lambda, if the call failed with one.
     pub fn as_service_error(&self) -> Option<&ServiceError> {
         match &self.0.kind {
             ErrorKind::Service(error) => Some(error),
@@ -141,19 +94,20 @@ impl Error {
         }
     }
 
-    /// Number of times that the call was attempted. 0 means that it failed before.
+    /// Returns the number of attempts. It is 0 if the call failed before the first one.
     pub fn attempts(&self) -> u32 {
         self.0.attempts
     }
 
-    /// What Lambda calls the request, if it answered.
+    /// Returns the request id of the last response, if there was one.
     pub fn request_id(&self) -> Option<&str> {
         self.0.request_id.as_deref()
     }
 
-    /// What had arrived of an answer that broke off or was too long; nothing, where its declared
-    /// length was refused. Or of a stream that was to
-    /// be [collected](super::ResponseStream::collect).
+    /// Returns the bytes that had arrived of a response that broke off or was too long, or of a
+    /// stream that was being [collected](super::ResponseStream::collect).
+    ///
+    /// It is empty if the declared length was over the limit, because nothing was read then.
     pub fn into_partial(self) -> Bytes {
         let Inner { kind, partial, .. } = *self.0;
         match kind {
@@ -165,7 +119,7 @@ impl Error {
         }
     }
 
-    /// Of a call that did not get as far as an attempt.
+    /// Makes the error of a call whose function cannot have run.
     pub(super) fn unsent(kind: ErrorKind) -> Self {
         Self::new(kind, false)
     }
@@ -187,12 +141,12 @@ impl Error {
         Self::unsent(ErrorKind::Credentials(source.into()))
     }
 
-    /// What came after the request was sent is no answer.
+    /// Makes the error of a connection or response that broke after the request was sent.
     pub(super) fn broken(source: impl Into<BoxError>) -> Self {
         Self::new(ErrorKind::Broken(source.into()), true)
     }
 
-    /// The function's answer could not be read.
+    /// Makes the error of a response that could not be collected.
     pub(super) fn read(error: CollectError<io::Error>) -> Self {
         let kind = match error {
             error if error.is_too_large() => ErrorKind::TooLarge(error),
@@ -222,7 +176,7 @@ impl Error {
         self
     }
 
-    /// After `attempts` attempts, of which one before this can have made the function run.
+    /// Sets the number of attempts, and whether one of the earlier ones may have run the function.
     pub(super) fn after(mut self, attempts: u32, may_have_run: bool) -> Self {
         self.0.attempts = attempts;
         self.0.may_have_run |= may_have_run;
@@ -244,22 +198,23 @@ impl fmt::Debug for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.kind {
-            ErrorKind::Config(source) => write!(f, "client cannot be built: {source}"),
-            ErrorKind::BadInput(source) => write!(f, "bad input: {source}"),
-            ErrorKind::Credentials(source) => write!(f, "no credentials: {source}"),
-            ErrorKind::Connect(source) => write!(f, "no connection: {source}"),
+            ErrorKind::Config(_) => f.write_str("client cannot be built"),
+            ErrorKind::BadInput(_) => f.write_str("call cannot be written as a request"),
+            ErrorKind::Credentials(_) => f.write_str("no credentials are available"),
+            ErrorKind::Connect(_) => {
+                f.write_str("connection failed before the request was processed")
+            }
             ErrorKind::Service(error) => write!(f, "{error}"),
             ErrorKind::Function(error) => write!(f, "{error}"),
             ErrorKind::Timeout { after } => write!(f, "timed out after {after:.3?}"),
-            ErrorKind::Broken(source) => write!(f, "no whole answer: {source}"),
-            ErrorKind::TooLarge(error) | ErrorKind::Memory(error) => {
-                write!(f, "answer cannot be read: {error}")
-            }
+            ErrorKind::Broken(_) => f.write_str("response is missing, incomplete or invalid"),
+            ErrorKind::TooLarge(_) => f.write_str("response is too large"),
+            ErrorKind::Memory(_) => f.write_str("no memory for the response"),
         }?;
         if self.0.attempts > 1 {
             write!(f, " (after {} attempts)", self.0.attempts)?;
         }
-        // One that tells how it failed has run, and whoever reads this knows.
+        // The description of a failed function says already that it ran.
         if self.0.may_have_run && !matches!(self.0.kind, ErrorKind::Function(_)) {
             write!(f, "; the function may have run")?;
         }
@@ -269,55 +224,15 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // What `Display` has said of the nearest one is not said again by those who print
-        // the chain.
         match &self.0.kind {
             ErrorKind::Config(source)
             | ErrorKind::BadInput(source)
             | ErrorKind::Credentials(source)
             | ErrorKind::Connect(source)
-            | ErrorKind::Broken(source) => source.source(),
-            ErrorKind::TooLarge(error) | ErrorKind::Memory(error) => error.source(),
+            | ErrorKind::Broken(source) => Some(&**source),
+            ErrorKind::TooLarge(source) | ErrorKind::Memory(source) => Some(source),
+            // `Display` describes both of them, and they have no source.
             ErrorKind::Service(_) | ErrorKind::Function(_) | ErrorKind::Timeout { .. } => None,
         }
     }
 }
-
-impl StreamedFunctionError {
-    /// The type that the report in the details gives.
-    pub fn error_type(&self) -> Option<String> {
-        self.report().error_type
-    }
-
-    /// The message that the report in the details gives.
-    pub fn error_message(&self) -> Option<String> {
-        self.report().error_message
-    }
-
-    fn report(&self) -> Report {
-        self.details.as_ref().map(|details| Report::read(details.as_bytes())).unwrap_or_default()
-    }
-}
-
-impl fmt::Debug for StreamedFunctionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let log_tail = self.log_tail.as_ref().map(Bytes::len);
-        f.debug_struct("StreamedFunctionError")
-            .field("code", &self.code)
-            .field("details", &self.details)
-            .field("log_tail", &log_tail.map(|len| format!("{len} bytes")))
-            .finish()
-    }
-}
-
-impl fmt::Display for StreamedFunctionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "function failed while streaming: {}", self.code)?;
-        match self.error_message().as_ref().or(self.details.as_ref()) {
-            Some(message) => write!(f, ": {message}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for StreamedFunctionError {}

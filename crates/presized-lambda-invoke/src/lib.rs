@@ -1,51 +1,25 @@
+#![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub)]
-//! A client of the Invoke API of AWS Lambda.
-//!
-//! [`Client::invoke`] is the operation
-//! [`Invoke`](https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html), with the answer in
-//! one buffer; [`Client::invoke_streaming`] is
-//! [`InvokeWithResponseStream`](https://docs.aws.amazon.com/lambda/latest/api/API_InvokeWithResponseStream.html),
-//! with the answer as it comes.
-//!
-//! - What may have run is sent again only [by choice](ClientBuilder::retry_after_send). An
-//!   [`Error`] tells whether it [may have](Error::may_have_run).
-//! - One [deadline](ClientBuilder::timeout) bounds a call with all its attempts.
-//! - A function that ran and failed has answered: see [`Invocation::function_error`].
-//!
-//! It runs on tokio and, as the crates of AWS do that it signs and decodes with, on Rust 1.94.1 or
-//! later.
-//!
-//! # Examples
-//!
-//! ```no_run
-//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! use presized_lambda_invoke::Client;
-//!
-//! let client = Client::from_env()?;
-//! let answer = client.invoke("hello:live").json("world").send().await?;
-//! match answer.function_error {
-//!     None => println!("{}", answer.text()?),
-//!     Some(error) => println!("{error}"),
-//! }
-//! # Ok(())
-//! # }
-//! ```
 
 // From the top down:
 //
-//   client, builder                   what calls share
-//   request, call, retry, clock       one call and its attempts
-//   path, endpoint, canonical, sign,
-//   credentials                       what is sent
-//   transport, connector, outgoing    how
-//   invocation, report, stream,
-//   frames                            what comes back
-//   error, service_error, observe     what is told of it
+//   client, builder, call_options     the client and its settings
+//   invoke, call, retry, clock        one call and its attempts
+//   target, endpoint, canonical,
+//   sign, credentials                 the request
+//   transport, connector, tls_*,
+//   request_body                      the connection
+//   invocation, stream, frame_*,
+//   error_report                      the response
+//   error, *_error, recorder,
+//   call_report, outcome              errors and reports
 //   wire                              names and limits of the API
 mod builder;
 mod call;
+mod call_options;
+mod call_report;
 mod canonical;
 mod client;
 mod clock;
@@ -53,36 +27,51 @@ mod connector;
 mod credentials;
 mod endpoint;
 mod error;
-mod frames;
+mod error_kind;
+mod error_report;
+mod event_frame;
+mod frame_decoder;
+mod frame_error;
+mod function_error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod http_version;
+mod input_error;
 mod invocation;
 mod invocation_type;
-mod observe;
-mod outgoing;
-mod path;
-mod report;
-mod request;
+mod invoke;
+mod outcome;
+mod payload_error;
+mod recorder;
+mod request_body;
 mod retry;
 mod service_error;
 mod sign;
 mod stream;
+mod streamed_function_error;
+mod target;
 mod tls_error;
 mod tls_settings;
 mod transport;
+mod user_agent_error;
 pub mod wire;
 
 pub use aws_credential_types::Credentials;
 pub use aws_credential_types::provider::{self, ProvideCredentials};
 
 pub use self::builder::ClientBuilder;
+pub use self::call_report::CallReport;
 pub use self::client::Client;
-pub use self::error::{BoxError, Error, ErrorKind, StreamedFunctionError};
+pub use self::error::{BoxError, Error};
+pub use self::error_kind::ErrorKind;
+pub use self::function_error::{FunctionError, FunctionErrorKind};
 pub use self::http_version::HttpVersion;
-pub use self::invocation::{FunctionError, FunctionErrorKind, Invocation, PayloadError};
+pub use self::invocation::Invocation;
 pub use self::invocation_type::InvocationType;
-pub use self::observe::{CallReport, Outcome};
-pub use self::request::Invoke;
+pub use self::invoke::Invoke;
+pub use self::outcome::Outcome;
+pub use self::payload_error::PayloadError;
 pub use self::service_error::ServiceError;
 pub use self::stream::{Completion, ResponseStream};
-
+pub use self::streamed_function_error::StreamedFunctionError;
 pub use self::wire::RESPONSE_MAX;

@@ -1,25 +1,23 @@
-//! Whether a failed attempt is followed by another, and when. Pure.
+//! The retry policy of a client. It is pure.
 
 use std::time::Duration;
 
 use super::{Error, ErrorKind};
 
-/// When to attempt a call again.
+/// Decides whether a call is retried, and when.
 #[derive(Clone, Debug)]
 pub(super) struct RetryPolicy {
-    /// Attempts in all, the first one included.
+    /// The maximum number of attempts, including the first.
     pub(super) max_attempts: u32,
-    /// The most that is waited before the second attempt. It doubles from there on.
+    /// The maximum wait before the second attempt. It doubles with each attempt.
     pub(super) base: Duration,
-    /// The most that is waited by our own choice. A `Retry-After` may ask for more.
+    /// The maximum wait before any attempt. A `Retry-After` of Lambda may be longer.
     pub(super) cap: Duration,
 }
 
 impl RetryPolicy {
-    /// How long to wait before the next attempt, of which `attempts` have been made. None means
-    /// that there is no next one.
-    ///
-    /// `random` is evenly distributed over 0..1.
+    /// Returns the wait before the next attempt, or `None` if none follows. `attempts` is the number
+    /// of attempts so far, and `random` is evenly distributed over 0..1.
     pub(super) fn delay(
         &self,
         error: &Error,
@@ -30,12 +28,12 @@ impl RetryPolicy {
         if attempts >= self.max_attempts || !is_retried(error, retry_after_send) {
             return None;
         }
-        let asked_for = error.as_service_error().and_then(|error| error.retry_after);
-        Some(self.backoff(attempts, random).max(asked_for.unwrap_or_default()))
+        let retry_after = error.as_service_error().and_then(|error| error.retry_after);
+        Some(self.backoff(attempts, random).max(retry_after.unwrap_or_default()))
     }
 
-    /// Full jitter: anything between nothing and the bound, so that clients which failed
-    /// together do not come back together
+    /// Returns a wait with full jitter: a random time up to a bound, so that clients that failed at
+    /// the same time do not retry at the same time
     /// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
     fn backoff(&self, attempts: u32, random: f64) -> Duration {
         let doublings = attempts.saturating_sub(1).min(31);
@@ -50,17 +48,18 @@ impl Default for RetryPolicy {
     }
 }
 
-/// RFC 9110 §9.2.2: a POST is not sent again unless it is known not to have been applied.
+/// Returns whether a call is retried after this error. A client must not retry a POST
+/// automatically unless it knows that the server did not apply it (RFC 9110, section 9.2.2).
 fn is_retried(error: &Error, retry_after_send: bool) -> bool {
     match error.kind() {
-        // Also of a connection that was gone before a byte was written.
+        // The request was not processed, even if there was a connection.
         ErrorKind::Connect(_) => true,
         ErrorKind::Service(error) if error.may_have_run() => retry_after_send && error.is_gateway(),
         ErrorKind::Service(error) => error.is_transient(),
         ErrorKind::Broken(_) => retry_after_send,
-        // Of one attempt. After the deadline of the call there is no time for another.
+        // The attempt timed out. After the deadline of the call there is no time for another.
         ErrorKind::Timeout { .. } => retry_after_send || !error.may_have_run(),
-        // The next answer would be no better.
+        // The next attempt would fail in the same way.
         _ => false,
     }
 }
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_have_run_is_sent_again_only_by_choice() {
+    fn call_that_may_have_run_is_retried_only_by_choice() {
         let policy = RetryPolicy::default();
         for (error, by_default, by_choice) in [
             (connect(), true, true),
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_retried_by_default_may_have_run() {
+    fn call_that_is_retried_by_default_cannot_have_run() {
         let policy = RetryPolicy::default();
         for status in 300..600 {
             for code in ["", "ThrottlingException", "EC2ThrottledException", "EFSIOException"] {
@@ -133,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn attempts_are_counted_with_the_first() {
+    fn first_attempt_counts() {
         let policy = RetryPolicy { max_attempts: 3, ..RetryPolicy::default() };
         let goes_on = [1, 2, 3, 4].map(|made| policy.delay(&connect(), made, false, 0.5).is_some());
         assert_eq!(goes_on, [true, true, false, false]);
     }
 
     #[test]
-    fn the_bound_of_the_wait_doubles_up_to_the_cap() {
+    fn bound_of_the_wait_doubles_up_to_the_cap() {
         let policy = RetryPolicy {
             max_attempts: u32::MAX,
             base: Duration::from_millis(100),
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_that_lambda_asks_for_is_the_least() {
+    fn retry_after_is_the_minimum_wait() {
         let policy = RetryPolicy::default();
         for (retry_after, expected) in [("0", 100), ("1", 1000), ("60", 60_000)] {
             let delay = policy.delay(&service(429, Some(retry_after)), 1, false, 1.0);

@@ -1,4 +1,4 @@
-//! An answer of Lambda that is an error.
+//! The error response of Lambda.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -10,47 +10,48 @@ use serde::Deserialize;
 
 use super::wire;
 
-/// An error that Lambda answered with, and not the function.
+/// An error that Lambda returned instead of a response of the function.
 ///
-/// The codes are those of the
-/// [API reference](https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html#API_Invoke_Errors);
-/// one that is not there is kept as it came.
+/// The
+/// [API reference](https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html#API_Invoke_Errors)
+/// lists the codes. Other codes are kept unchanged.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ServiceError {
-    /// Status of the answer.
+    /// The status of the response.
     pub status: StatusCode,
-    /// Name of the error, such as `ResourceNotFoundException`, without a namespace.
+    /// The code of the error without a namespace, such as `ResourceNotFoundException`.
     pub code: Option<String>,
-    /// What Lambda says about it.
+    /// The message of Lambda.
     pub message: Option<String>,
-    /// What Lambda calls the request.
+    /// The request id.
     pub request_id: Option<String>,
-    /// How long to wait before the call is sent again.
+    /// The time that Lambda asks the client to wait before a retry.
     pub retry_after: Option<Duration>,
-    /// Which of its limits Lambda refused the call for, with status 429.
+    /// The limit that the call exceeded, for status 429.
     pub reason: Option<String>,
-    /// The body of the answer, or its first 64 KiB; of a stream, the payload of the event.
+    /// The response body, at most its first 64 KiB. For an error in a stream it is the payload of
+    /// the event.
     pub body: Bytes,
 }
 
 impl ServiceError {
-    /// Whether the call was refused for its rate or concurrency.
+    /// Returns whether Lambda refused the call because of its rate or concurrency.
     pub fn is_throttling(&self) -> bool {
         self.status == StatusCode::TOO_MANY_REQUESTS
             || self.code.as_deref().is_some_and(|code| THROTTLING.contains(&code))
     }
 
-    /// Whether the function can have been executed all the same.
+    /// Returns whether the function may have run.
     ///
-    /// Lambda refuses a call before it executes anything. A failing file system of the function
-    /// is the exception, and so are answers that are not Lambda's: of a gateway that gave up, or
-    /// of software that serves the same API and tells a failed function by status 500.
+    /// Lambda refuses a call before it runs the function, except if the file system of the
+    /// function fails. A response may also come from a gateway, or from another server of the same
+    /// API that reports a failed function with status 500.
     pub(super) fn may_have_run(&self) -> bool {
         match (self.status, self.code.as_deref()) {
             (_, Some("EFSIOException")) => true,
             (StatusCode::SERVICE_UNAVAILABLE, _) => false,
-            // All of Lambda's are named so. Gateways have codes of their own in their bodies.
+            // The codes of Lambda end so. Gateways write other codes into their bodies.
             (StatusCode::INTERNAL_SERVER_ERROR | StatusCode::BAD_GATEWAY, Some(code)) => {
                 !code.ends_with("Exception")
             }
@@ -58,24 +59,25 @@ impl ServiceError {
         }
     }
 
-    /// Whether the same call can succeed a little later.
+    /// Returns whether the same call can succeed a little later.
     pub(super) fn is_transient(&self) -> bool {
         let failed = matches!(self.status.as_u16(), 500 | 503) && !self.may_have_run();
         failed || self.is_throttling()
     }
 
-    /// Whether this is no word of Lambda's on what became of the call.
+    /// Returns whether the response tells nothing about the call, because a gateway may have sent
+    /// it.
     pub(super) fn is_gateway(&self) -> bool {
         self.may_have_run() && self.status.is_server_error()
     }
 
-    /// Whether the credentials are what Lambda did not take.
+    /// Returns whether the credentials have expired.
     pub(super) fn is_expired_token(&self) -> bool {
         self.code.as_deref().is_some_and(|code| EXPIRED.contains(&code))
     }
 
-    /// Reads the error from the head and from what there is of the body, which may be cut or not
-    /// JSON at all: proxies answer too.
+    /// Parses the error from the head and the body. The body may be incomplete, or not JSON if a
+    /// proxy sent it.
     pub(super) fn parse(head: &response::Parts, body: Bytes) -> Self {
         let details: Details = serde_json::from_slice(&body).unwrap_or_default();
         let code = text(&head.headers, &wire::ERROR_TYPE)
@@ -110,7 +112,12 @@ impl fmt::Debug for ServiceError {
 
 impl fmt::Display for ServiceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (status {}", self.code.as_deref().unwrap_or("error"), self.status.as_u16())?;
+        write!(
+            f,
+            "{} (status {}",
+            self.code.as_deref().unwrap_or("service error"),
+            self.status.as_u16()
+        )?;
         if let Some(reason) = &self.reason {
             write!(f, ", reason {reason}")?;
         }
@@ -127,17 +134,17 @@ impl fmt::Display for ServiceError {
 
 impl std::error::Error for ServiceError {}
 
-/// What Lambda calls the request.
+/// Returns the request id.
 pub(super) fn request_id(headers: &HeaderMap) -> Option<String> {
     text(headers, &wire::REQUEST_ID)
 }
 
-/// A header that is text, as what it says.
+/// Returns the value of a header if it is text.
 pub(super) fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
 }
 
-/// `namespace#Code:where to read about it` is the longest form of the three in use
+/// Returns the code without its namespace and its URL. The longest form is `namespace#Code:URL`
 /// (<https://smithy.io/2.0/aws/protocols/aws-restjson1-protocol.html#operation-error-serialization>).
 fn plain_code(code: &str) -> Option<String> {
     let code = code.split_once(':').map_or(code, |(code, _)| code);
@@ -145,11 +152,12 @@ fn plain_code(code: &str) -> Option<String> {
     (!code.is_empty()).then(|| code.to_owned())
 }
 
-/// Seconds or a date (RFC 9110 §10.2.3). A date that has passed is no wait.
+/// Returns the time to wait, from seconds or a date (RFC 9110, section 10.2.3). It is zero for a date
+/// in the past.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than fit are as long as the largest number: longer than any deadline.
+        // A number that does not fit is longer than any deadline, as the largest number is.
         return (!value.is_empty()).then(|| Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
     }
     let date = httpdate::parse_http_date(value).ok()?;
@@ -168,11 +176,12 @@ struct Details {
     reason: Option<String>,
 }
 
-/// Codes of throttling that do not come with status 429, among those that the AWS SDKs know
-/// (`THROTTLING_ERRORS` of `aws-runtime`).
+/// The codes of throttling that have a status other than 429, from `THROTTLING_ERRORS` of
+/// `aws-runtime`.
 const THROTTLING: [&str; 4] =
     ["EC2ThrottledException", "RequestLimitExceeded", "Throttling", "ThrottlingException"];
 
+/// The codes of expired credentials.
 const EXPIRED: [&str; 2] = ["ExpiredToken", "ExpiredTokenException"];
 
 #[cfg(test)]
@@ -191,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn code_and_message_are_found_wherever_they_are() {
+    fn code_and_message_are_found_in_headers_and_body() {
         let header = |value| [("x-amzn-ErrorType", value)];
         for (headers, body, code, message) in [
             (&header("A")[..], "{}", Some("A"), None),
@@ -218,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn retry_after_is_seconds_or_a_date() {
+    fn retry_after_is_parsed_from_seconds_or_a_date() {
         for (value, expected) in [
             ("0", Some(0)),
             ("3", Some(3)),
@@ -237,11 +246,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_again_cannot_have_run() {
+    fn transient_error_cannot_have_run_the_function() {
         for (status, code, transient, may_have_run) in [
             (429, "TooManyRequestsException", true, false),
             (500, "ServiceException", true, false),
-            // Of software that serves the same API, for a function that failed.
+            // Another server of the same API, for a function that failed.
             (500, "", false, true),
             (500, "InternalServerError", false, true),
             (503, "", true, false),
@@ -250,7 +259,7 @@ mod tests {
             (502, "ENILimitReachedException", false, false),
             (502, "KMSDisabledException", false, false),
             (502, "InvalidZipFileException", false, false),
-            // Of a gateway between here and Lambda.
+            // A gateway between the client and Lambda.
             (502, "", false, true),
             (502, "BAD_GATEWAY", false, true),
             (504, "", false, true),
@@ -267,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn shown_is_what_one_wants_in_a_log_and_no_body() {
+    fn display_and_debug_show_no_body() {
         let error = parsed(
             429,
             &[("x-amzn-errortype", "TooManyRequestsException"), ("x-amzn-requestid", "r-1")],

@@ -1,11 +1,11 @@
-//! Signs requests: SigV4, in the `Authorization` header.
+//! The signer of requests: SigV4 in the `Authorization` header.
 //!
 //! `aws_sigv4::http_request::sign` derives the key on every call, which takes longer than the
-//! signature itself. Here it is kept, for the day and the credentials it is of.
+//! signature itself. This signer caches the key of a day and of credentials.
 
-use std::error::Error;
 use std::fmt;
 use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use aws_credential_types::Credentials;
@@ -16,9 +16,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use sha2::{Digest, Sha256};
 
 use self::key::SigningKey;
-use super::canonical::{self, Request};
-use super::path::Target;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use super::canonical::{self, CanonicalRequest};
+use super::target::Target;
 
 mod key;
 #[cfg(test)]
@@ -28,22 +27,22 @@ mod suite;
 #[cfg(test)]
 mod tests;
 
-/// Signs for one region.
+/// Signs requests for one region.
 pub(super) struct Signer {
     region: String,
     service: &'static str,
-    kept: Mutex<Kept>,
+    cache: Mutex<Cache>,
 }
 
-/// What one signature leaves for the next.
+/// The values that one signature leaves for the next.
 #[derive(Default)]
-struct Kept {
+struct Cache {
     key: Option<Arc<SigningKey>>,
     date: Option<Date>,
     buffer: Vec<u8>,
 }
 
-/// A second since 1970, and `X-Amz-Date` in it.
+/// A second since 1970, and the value of `X-Amz-Date` in that second.
 struct Date {
     second: u64,
     header: HeaderValue,
@@ -55,12 +54,13 @@ impl Signer {
     }
 
     fn with_service(region: &str, service: &'static str) -> Self {
-        Self { region: region.to_owned(), service, kept: Mutex::default() }
+        Self { region: region.to_owned(), service, cache: Mutex::default() }
     }
 
-    /// Adds `X-Amz-Date`, `Authorization` and, where there is a token, `X-Amz-Security-Token`; on
-    /// the headers of an earlier attempt it replaces them. Of `headers` it signs `Host`,
-    /// `Content-Type` and all `X-Amz-*`.
+    /// Inserts `X-Amz-Date`, `Authorization` and, if there is a token, `X-Amz-Security-Token`.
+    ///
+    /// It replaces the headers of an earlier attempt. It signs `Host`, `Content-Type` and all
+    /// `X-Amz-*` of `headers`.
     pub(super) fn sign(
         &self,
         method: &Method,
@@ -70,7 +70,7 @@ impl Signer {
         credentials: &Credentials,
         now: SystemTime,
     ) -> Result<(), SignError> {
-        let request = Request {
+        let request = CanonicalRequest {
             method: method.as_str(),
             path: &target.canonical_path,
             query: target.canonical_query(),
@@ -81,7 +81,7 @@ impl Signer {
 
     fn sign_request(
         &self,
-        request: Request<'_>,
+        request: CanonicalRequest<'_>,
         headers: &mut HeaderMap,
         is_signed: fn(&HeaderName) -> bool,
         credentials: &Credentials,
@@ -91,7 +91,7 @@ impl Signer {
         headers.insert(&X_AMZ_DATE, date.clone());
         match &key.session_token {
             Some(token) => headers.insert(&X_AMZ_SECURITY_TOKEN, token.clone()),
-            // Of credentials that an earlier attempt was signed with.
+            // An earlier attempt may have been signed with other credentials.
             None => headers.remove(&X_AMZ_SECURITY_TOKEN),
         };
         let signed = canonical::signed_headers(headers, is_signed);
@@ -108,7 +108,7 @@ impl Signer {
         canonical::push_names(&signed, &mut buffer);
         buffer.extend_from_slice(b", Signature=");
         buffer.extend_from_slice(signature.as_bytes());
-        // The rest of it is of header names and hex digits.
+        // Only the access key id and the region can have invalid characters.
         let authorization = HeaderValue::from_bytes(&buffer);
         self.lock().buffer = buffer;
         let mut authorization = authorization.map_err(|_| SignError::Credential)?;
@@ -117,40 +117,40 @@ impl Signer {
         Ok(())
     }
 
-    /// The key and the date of `now`, and a buffer. A request that is signed meanwhile finds none,
-    /// and makes its own.
+    /// Returns the key and the date for `now`, and takes the buffer. A request that is signed at the
+    /// same time makes a buffer of its own.
     fn prepare(
         &self,
         credentials: &Credentials,
         now: SystemTime,
     ) -> Result<(Arc<SigningKey>, HeaderValue, Vec<u8>), SignError> {
-        // The service tells a clock before 1970 what it tells any that is wrong.
+        // The service refuses it like any wrong time, and the clock is corrected then.
         let second = now.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        let mut kept = self.lock();
-        let date = match &kept.date {
+        let mut cache = self.lock();
+        let date = match &cache.date {
             Some(date) if date.second == second => date.header.clone(),
             _ => {
                 let header = x_amz_date(second)?;
-                kept.date = Some(Date { second, header: header.clone() });
+                cache.date = Some(Date { second, header: header.clone() });
                 header
             }
         };
-        let key = match &kept.key {
+        let key = match &cache.key {
             Some(key) if key.is_of(credentials, second) => key.clone(),
             _ => {
-                // The former one is gone even if there is none after it.
-                kept.key = None;
+                // The old key is dropped even if the new one cannot be derived.
+                cache.key = None;
                 let key =
                     SigningKey::derive(credentials, second, &date, &self.region, self.service)?;
-                kept.key.insert(Arc::new(key)).clone()
+                cache.key.insert(Arc::new(key)).clone()
             }
         };
-        Ok((key, date, mem::take(&mut kept.buffer)))
+        Ok((key, date, mem::take(&mut cache.buffer)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        // What is kept is replaced whole, so a panic cannot leave half of it.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Cache> {
+        // Each value is replaced as a whole, so a panic cannot leave an incomplete one.
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -160,7 +160,7 @@ impl fmt::Debug for Signer {
     }
 }
 
-/// The SHA-256 of a payload, in hex digits: taken once a call, whatever its attempts.
+/// The SHA-256 of a payload in hex digits. It is computed once for all attempts of a call.
 #[derive(Clone)]
 pub(super) struct PayloadHash([u8; 64]);
 
@@ -181,25 +181,23 @@ pub(super) enum SignError {
 impl fmt::Display for SignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Credential => {
-                "the access key id or the region has characters in it that no header can carry"
-            }
+            Self::Credential => "access key id or region has characters that a header cannot carry",
             Self::SessionToken => {
-                "the session token has characters in it that no header can carry, such as a line end"
+                "session token has characters that a header cannot carry, such as a line break"
             }
-            Self::Date => "the clock is at a date that no signature can have",
+            Self::Date => "clock is after the year 9999, which a signature cannot express",
         })
     }
 }
 
-impl Error for SignError {}
+impl std::error::Error for SignError {}
 
-/// Not those that a proxy or hyper itself may add or change.
+/// Returns whether a header is signed. Headers that a proxy or hyper may change are not.
 fn is_signed(name: &HeaderName) -> bool {
     *name == HOST || *name == CONTENT_TYPE || name.as_str().starts_with("x-amz-")
 }
 
-/// `20150830T123600Z`: ISO 8601 in its basic form.
+/// Returns the value of `X-Amz-Date`, such as `20150830T123600Z` (ISO 8601, basic format).
 fn x_amz_date(second: u64) -> Result<HeaderValue, SignError> {
     let second = i64::try_from(second).map_err(|_| SignError::Date)?;
     let mut date =

@@ -1,6 +1,6 @@
-//! A streamed answer: what callers see of it.
+//! The streamed response of a function.
 //!
-//! The loop is in `stream/chunks.rs`, and what is read into one buffer in `stream/collect.rs`.
+//! `stream/chunks.rs` has the loop, and `stream/collect.rs` reads a stream into one buffer.
 
 mod chunks;
 mod collect;
@@ -14,43 +14,40 @@ use bytes::Bytes;
 use futures_core::Stream;
 use http::{StatusCode, response};
 use hyper::body::Incoming;
+use presized::Reader;
 
 use self::chunks::{Chunks, Head};
-use super::call::{Answer, Call};
+use super::call::{Call, CallResponse};
 use super::invocation::executed_version;
-use super::observe::Recorder;
+use super::recorder::Recorder;
 use super::service_error::request_id;
 use super::wire::Operation;
 use super::{Error, Invocation};
-use presized::Reader;
 
-/// The answer of a function, as it comes.
+/// The response of a function as a stream of its bytes.
 ///
-/// A [`Stream`] of the bytes that the function writes. How they are cut into chunks says
-/// nothing; no chunk is empty. A chunk is at most 24 MiB, since that is the most a frame of this
-/// protocol carries, and it is checked against its checksum before it is given out. Drop a chunk,
-/// or copy it, as soon as possible: it can be a slice of the read buffer of the connection.
+/// The boundaries of the chunks have no meaning, and no chunk is empty. A chunk has at most
+/// 24 MiB, which is the longest payload of a frame. Its checksum is verified before the stream
+/// yields it. Drop or copy a chunk soon: it can be a slice of the connection's read buffer.
 ///
 /// # Errors
 ///
-/// An error is the last thing that the stream yields. Where the function fails, or the connection
-/// breaks, the chunks before that have been given out. The status of the response is 200 even
-/// then, so an answer is whole only once the stream has ended without an error:
+/// The stream yields an error last, after the chunks that arrived before it. The status of the
+/// response is 200 even then, so the response is complete only if the stream ends without an
+/// error. In each case the function [may have run](Error::may_have_run).
 ///
-/// - [`Function`](super::ErrorKind::Function): the function failed while it was streaming.
-/// - [`Service`](super::ErrorKind::Service): Lambda failed, with the status of the response.
-/// - [`Broken`](super::ErrorKind::Broken): the connection failed, or the stream ended before the
-///   event that says how the function ended, or it is not what the protocol allows.
+/// - [`Function`](super::ErrorKind::Function): the function failed after its response had begun.
+/// - [`Service`](super::ErrorKind::Service): Lambda failed. The status is that of the response.
+/// - [`Broken`](super::ErrorKind::Broken): the connection failed, the stream ended without the
+///   event that tells how the function ended, or a frame is invalid.
 /// - [`Timeout`](super::ErrorKind::Timeout): the deadline of the call passed. It bounds the whole
 ///   stream.
 /// - [`Memory`](super::ErrorKind::Memory): there is no memory for a chunk.
 ///
-/// All of them [may have run](Error::may_have_run) the function.
-///
 /// # Cancel safety
 ///
-/// Nothing is lost between two polls. It can be dropped at any time; that closes the connection,
-/// or resets the stream on HTTP/2, unless the answer was read to its end.
+/// No data is lost between two polls. Dropping the stream before its end closes the connection
+/// (HTTP/1.1) or resets the stream (HTTP/2).
 ///
 /// # Examples
 ///
@@ -71,64 +68,63 @@ pub struct ResponseStream {
     reader: Reader,
 }
 
-/// How a function ended that streamed its answer.
+/// The end of a streamed response without an error.
 ///
-/// `Debug` shows how many bytes of log there are and never the bytes.
+/// `Debug` shows the length of the log tail and not its content.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Completion {
-    /// The end of the log, at most 4 KiB, where it was asked for. It can begin inside a
-    /// character.
+    /// The log tail: the last 4 KiB of the function's log, if
+    /// [`tail_log`](super::Invoke::tail_log) asked for it. It may start within a UTF-8 character.
     pub log_tail: Option<Bytes>,
 }
 
 impl ResponseStream {
-    /// Status of the response.
+    /// Returns the status of the response.
     pub fn status(&self) -> StatusCode {
         self.chunks.head.status
     }
 
-    /// What Lambda calls the request.
+    /// Returns the request id.
     pub fn request_id(&self) -> Option<&str> {
         self.chunks.head.request_id.as_deref()
     }
 
-    /// The version of the function that was executed.
+    /// Returns the version of the function that runs.
     pub fn executed_version(&self) -> Option<&str> {
         self.chunks.head.executed_version.as_deref()
     }
 
-    /// Number of times that the call was attempted.
+    /// Returns the number of attempts.
     pub fn attempts(&self) -> u32 {
         self.chunks.head.attempts
     }
 
-    /// How the function ended. `None` until the stream has ended, and after an error.
+    /// Returns the completion. It is `None` until the stream has ended, and after an error.
     pub fn completion(&self) -> Option<&Completion> {
         self.chunks.completion.as_ref()
     }
 
-    /// Reads all that is left of the stream into one buffer, and at most `limit` bytes of it,
-    /// inclusive.
+    /// Reads the rest of the stream into one buffer of at most `limit` bytes, inclusive.
     ///
-    /// Its memory is that of the client's pool and budget. On top comes one frame of the
-    /// protocol, which is at most 24 MiB.
+    /// The buffer uses the pool and the budget of the client. One frame of at most 24 MiB is in
+    /// memory besides, which neither counts.
     ///
     /// # Errors
     ///
-    /// Those of the stream; and [`TooLarge`](super::ErrorKind::TooLarge), and
-    /// [`Memory`](super::ErrorKind::Memory) where the budget has no room.
-    /// [`Error::into_partial`] gives what had arrived.
+    /// Returns the error of the stream, [`TooLarge`](super::ErrorKind::TooLarge) over the limit, or
+    /// [`Memory`](super::ErrorKind::Memory) if the limit does not fit into the budget.
+    /// [`Error::into_partial`] returns the bytes that had arrived.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the stream and frees what was reserved.
+    /// Dropping the future drops the stream and frees its memory.
     pub async fn collect(self, limit: u64) -> Result<Invocation, Error> {
         collect::collect(self.chunks, self.reader.limit(limit)).await
     }
 }
 
-impl Answer for ResponseStream {
+impl CallResponse for ResponseStream {
     const OPERATION: Operation = Operation::InvokeWithResponseStream;
 
     async fn read(

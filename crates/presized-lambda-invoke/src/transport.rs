@@ -1,5 +1,5 @@
-//! One request, sent once: a pool of connections, and what can be said of a request that
-//! failed. Whether to try again is decided above.
+//! The transport: it sends a request once, over a pool of connections, and tells how far a failed
+//! request came. The retry policy is not here.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -17,22 +17,21 @@ use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
-use hyper_util::client::legacy::{self, Client, ResponseFuture};
+use hyper_util::client::legacy::{self, ResponseFuture};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::task;
 
 use super::BoxError;
 use super::connector::Connector;
-use super::outgoing::{Outgoing, Progress};
+use super::request_body::{Progress, RequestBody};
 
-/// A pool of connections. Clones share it.
+/// A pool of connections. Clones share the pool.
 #[derive(Clone, Debug)]
 pub(super) struct Transport {
-    client: Client<Connector, Outgoing>,
-    /// Whether HTTP/1 is all that can be spoken, so that `Host` is right before the version is
-    /// agreed upon.
+    client: legacy::Client<Connector, RequestBody>,
+    /// Whether all connections speak HTTP/1.1, so that every request needs `Host`.
     http1: bool,
-    lull: Arc<Lull>,
+    last_response: Arc<LastResponse>,
 }
 
 impl Transport {
@@ -40,12 +39,12 @@ impl Transport {
     /// without a request is kept.
     pub(super) fn new(connector: Connector, idle_timeout: Duration) -> Self {
         let http1 = connector.is_http1_only();
-        let client = Client::builder(TokioExecutor::new())
+        let client = legacy::Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(idle_timeout)
-            // Safe: hyper gives a request back only if its connection failed before taking it
-            // out of the queue, and hyper-util sends again what was given back, nothing else.
+            // Safe: hyper returns a request only if its connection failed before it took the
+            // request from its queue, and hyper-util sends only returned requests again.
             .retry_canceled_requests(true)
             .set_host(!http1)
             .http1_max_buf_size(HTTP1_BUFFER)
@@ -55,82 +54,84 @@ impl Transport {
             .http2_keep_alive_interval(HTTP2_PING_INTERVAL)
             .http2_keep_alive_timeout(HTTP2_PING_TIMEOUT)
             .build(connector);
-        Self { client, http1, lull: Arc::default() }
+        Self { client, http1, last_response: Arc::default() }
     }
 
-    /// Sends a request with an absolute URI, once. Nothing happens before the first poll.
+    /// Sends a request with an absolute URI once. Nothing is sent before the first poll.
     ///
-    /// The host is that of the URI, without the port where it is the scheme's own: `:authority`
-    /// in HTTP/2, and in HTTP/1 the `Host` that the request has to have.
+    /// The request must have a `Host`, which HTTP/1.1 sends. HTTP/2 sends the authority of the URI
+    /// as `:authority` instead.
     pub(super) fn send(&self, mut request: Request<Full<Bytes>>) -> Sending {
         if !self.http1 {
-            // RFC 9113, section 8.3.1: not beside `:authority`. hyper-util adds it for HTTP/1.
+            // RFC 9113, section 8.3.1: `:authority` replaces it. hyper-util adds it for HTTP/1.1.
             request.headers_mut().remove(HOST);
         }
         let host = request.uri().authority().cloned();
         let connection = capture_connection(&mut request);
         let (head, payload) = request.into_parts();
-        let (body, progress) = Outgoing::new(payload);
+        let (body, progress) = RequestBody::new(payload);
         let response = self.client.request(Request::from_parts(head, body));
-        // Lets the runtime hear of connections that were closed while its thread was busy or the
-        // process was frozen. Without that a current-thread runtime writes the request to a
-        // connection that the kernel knows to be closed.
-        let look = self.lull.ends().then(|| Box::pin(task::yield_now()) as _);
-        let lull = Arc::clone(&self.lull);
-        Sending { look, response, lull, connection, progress, host }
+        // The runtime then sees the connections that were closed while its thread was busy or the
+        // process was frozen. Otherwise a current-thread runtime would write the request to a
+        // connection that the server has closed.
+        let yielding = self.last_response.is_old().then(|| Box::pin(task::yield_now()) as _);
+        let last_response = Arc::clone(&self.last_response);
+        Sending { yielding, response, last_response, connection, progress, host }
     }
 }
 
-/// The time since the last response. To ask the kernel about connections costs a system call,
-/// which is a twentieth of a short call, and after a moment it has nothing new to tell.
+/// The time of the last response.
+///
+/// A request shortly after it does not yield to the runtime first. To ask the kernel about closed
+/// connections is a system call, which is a twentieth of the cost of a short call.
 #[derive(Debug)]
-struct Lull {
-    since: Instant,
-    /// Microseconds from then to the last response.
-    begun: AtomicU64,
+struct LastResponse {
+    start: Instant,
+    /// Microseconds from `start` to the last response.
+    at: AtomicU64,
 }
 
-impl Lull {
-    fn begins(&self) {
-        self.begun.store(self.now(), Ordering::Relaxed);
+impl LastResponse {
+    fn set_to_now(&self) {
+        self.at.store(self.now(), Ordering::Relaxed);
     }
 
-    fn ends(&self) -> bool {
-        self.now().saturating_sub(self.begun.load(Ordering::Relaxed)) > MOMENT
+    fn is_old(&self) -> bool {
+        self.now().saturating_sub(self.at.load(Ordering::Relaxed)) > RECENT
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX)
+        u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 }
 
-impl Default for Lull {
+impl Default for LastResponse {
     fn default() -> Self {
-        Self { since: Instant::now(), begun: AtomicU64::new(0) }
+        Self { start: Instant::now(), at: AtomicU64::new(0) }
     }
 }
 
-/// A request on its way, until the head of the response is there.
+/// A request in progress, until the head of its response has arrived.
 ///
-/// To drop it ends an HTTP/1 connection that has begun with the request, and resets the
-/// stream of HTTP/2.
+/// If the connection has begun to send the request, dropping this closes the connection
+/// (HTTP/1.1) or resets the stream (HTTP/2).
 #[must_use = "futures do nothing unless polled"]
 pub(super) struct Sending {
-    /// What comes before the request is given to the pool.
-    look: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// Completes before the pool gets the request.
+    yielding: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     response: ResponseFuture,
-    lull: Arc<Lull>,
+    last_response: Arc<LastResponse>,
     connection: CaptureConnection,
     progress: Arc<Progress>,
-    /// Of an error that says who it was that did not answer.
+    /// Named in the error.
     host: Option<Authority>,
 }
 
 impl Sending {
-    /// Gives the request up, and tells how far it can have come.
+    /// Cancels the request and returns how far it may have come.
     pub(super) fn abandon(self) -> Phase {
-        // A request that has no connection yet ends here. Of one that has, the connection may
-        // take it up at this very moment, whatever its body says.
+        // If the request has a connection, the connection may begin to send it at this moment,
+        // even if `progress` says that it has not begun.
         if self.connection.connection_metadata().is_none() {
             Phase::Connect
         } else {
@@ -143,15 +144,15 @@ impl Future for Sending {
     type Output = Result<Response<Incoming>, SendError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if let Some(look) = &mut self.look {
-            ready!(look.as_mut().poll(cx));
-            self.look = None;
+        if let Some(yielding) = &mut self.yielding {
+            ready!(yielding.as_mut().poll(cx));
+            self.yielding = None;
         }
         let result = ready!(Pin::new(&mut self.response).poll(cx));
-        self.lull.begins();
+        self.last_response.set_to_now();
         Poll::Ready(result.map_err(|error| SendError {
             phase: Phase::of(&error, &self.progress),
-            source: Failed { host: self.host.clone(), error }.into(),
+            source: TransportError { host: self.host.clone(), error }.into(),
         }))
     }
 }
@@ -163,37 +164,38 @@ pub(super) struct SendError {
     pub(super) phase: Phase,
 }
 
-/// An error of the transport, as it is told: what hyper and hyper-util put around it says in
-/// which of their functions it came up.
+/// The error of a request to a host. It replaces the outermost error of hyper-util, which names
+/// only the function of hyper-util that failed.
 #[derive(Debug)]
-struct Failed {
+struct TransportError {
     host: Option<Authority>,
     error: legacy::Error,
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut innermost: &(dyn StdError + 'static) = &self.error;
-        while let Some(source) = innermost.source() {
-            innermost = source;
-        }
         match &self.host {
-            Some(host) => write!(f, "{host}: {innermost}"),
-            None => write!(f, "{innermost}"),
+            Some(host) => write!(f, "request to {host} failed"),
+            None => f.write_str("request failed"),
         }
     }
 }
 
-impl StdError for Failed {}
+impl StdError for TransportError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.error.source().or(Some(&self.error))
+    }
+}
 
-/// How far a request without a response can have come.
+/// How far a request without a response may have come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// There was no connection.
     Connect,
-    /// It has not been acted upon: its connection had not begun with it, or the server said so.
+    /// The request was not processed: the connection had not begun to send it, or the server
+    /// reported so.
     NotSent,
-    /// It may have been received, and executed.
+    /// The server may have received and processed the request.
     MaybeSent,
 }
 
@@ -209,7 +211,7 @@ impl Phase {
     }
 }
 
-/// Whether an HTTP/2 server has said that it has not acted upon a request and will not
+/// Returns whether an HTTP/2 server reported that it has not processed the request and will not
 /// (RFC 9113, section 8.7).
 fn refused(error: &legacy::Error, progress: &Progress) -> bool {
     let Some(error) = find_h2(error) else { return false };
@@ -217,10 +219,9 @@ fn refused(error: &legacy::Error, progress: &Progress) -> bool {
         return false;
     }
     if error.is_go_away() {
-        // h2 ends a stream with the GOAWAY of the peer if its number is above the last one
-        // that the peer may act upon (section 6.8), and leaves the others alone. But hyper
-        // also asks the connection, between handing on a head and asking for the payload, and
-        // an error from there says nothing about the stream.
+        // h2 ends a stream with the GOAWAY of the server if its number is above the last stream
+        // that the server may process (section 6.8). But hyper also asks the connection after the
+        // head and before the payload, and that error says nothing about the stream.
         progress.streamed()
     } else {
         error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM)
@@ -238,29 +239,30 @@ fn find_h2<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a h2::Error> {
     None
 }
 
-/// The most that an HTTP/1 connection reads at once, and keeps for it.
+/// The maximum read buffer of an HTTP/1.1 connection, in bytes.
 ///
-/// hyper goes up to 408 KiB. glibc and musl map blocks above 128 KiB and give them back, so
-/// that each of their pages faults again, for every body.
+/// hyper grows it to 408 KiB by default. glibc and musl map blocks above 128 KiB and unmap them
+/// when they are freed, so that every body would fault each of their pages again.
 const HTTP1_BUFFER: usize = 120 * 1024;
 
-/// What may arrive of one response before it is read: 6 MiB take four round trips.
+/// The bytes of one response that may arrive before they are read. A response of 6 MiB takes four
+/// round trips.
 const HTTP2_STREAM_WINDOW: u32 = 2 << 20;
 
-/// The same of all responses of one connection: the most there is (RFC 9113, section 6.9.1), so
-/// that only the windows of the streams bound anything. Responses that wait for a budget are not
-/// read, and must not stop those whose end would make room for them.
+/// The same for all responses of a connection: the maximum (RFC 9113, section 6.9.1), so that only
+/// the windows of the streams limit anything. Responses that wait for the memory budget are not
+/// read, and must not block the responses whose end would free memory for them.
 const HTTP2_CONNECTION_WINDOW: u32 = (1 << 31) - 1;
 
-/// Microseconds after a response in which its connection is not looked at before it is used
-/// again. A server that closes it within them might as well do so while the request is under way.
-const MOMENT: u64 = 1000;
+/// The time after a response in which the next request does not yield first, in microseconds. A
+/// server that closes the connection within it could also do so while the request is sent.
+const RECENT: u64 = 1000;
 
-/// Pings go while a request waits for its response, and keep the flow alive as those of TCP
-/// do. They also reach the server through a proxy, which acknowledges TCP by itself.
+/// Pings are sent while a request waits for its response. They keep the flow alive as TCP probes
+/// do, and they reach the server through a proxy, which acknowledges TCP itself.
 const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(30);
 
-/// A connection that has not answered a ping by then is dead.
+/// The time after which a connection without a reply to a ping is closed.
 const HTTP2_PING_TIMEOUT: Duration = Duration::from_secs(20);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Streamed answers of the Invoke API, from a server that does what a test says.
+//! Streamed responses of the Invoke API, from servers that send scripted bytes.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ const HEAD: &str = "HTTP/1.1 200 OK\r\n\
     x-amzn-RequestId: r-1\r\n\
     X-Amz-Executed-Version: 7\r\n\r\n";
 
-/// The head of an answer, and then these pieces, each a chunk of HTTP, without the last one.
+/// Makes a response without its end. Each piece is an HTTP chunk.
 fn begun<T: AsRef<[u8]>>(pieces: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut response = HEAD.as_bytes().to_vec();
     for piece in pieces {
@@ -35,7 +35,7 @@ fn begun<T: AsRef<[u8]>>(pieces: impl IntoIterator<Item = T>) -> Vec<u8> {
     response
 }
 
-/// A whole answer of these pieces.
+/// Makes a complete response of these pieces.
 fn whole<T: AsRef<[u8]>>(pieces: impl IntoIterator<Item = T>) -> Reply {
     let mut response = begun(pieces);
     response.extend_from_slice(b"0\r\n\r\n");
@@ -48,7 +48,7 @@ fn builder(server: &Scripted) -> ClientBuilder {
         .endpoint(server.url())
         .credentials(Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None, None, "test"))
         .backoff(Duration::from_millis(1), Duration::from_millis(2))
-        // So that nothing hangs. No test waits for it.
+        // A test that hangs fails. No test waits for it.
         .timeout(Duration::from_secs(20))
 }
 
@@ -56,7 +56,7 @@ fn client(server: &Scripted) -> Client {
     builder(server).build().unwrap()
 }
 
-/// The chunks, joined, and the error at the end.
+/// Returns the joined chunks and the error at the end.
 async fn read(stream: &mut ResponseStream) -> (Vec<u8>, Option<Error>) {
     let mut payload = Vec::new();
     while let Some(next) = stream.next().await {
@@ -69,7 +69,7 @@ async fn read(stream: &mut ResponseStream) -> (Vec<u8>, Option<Error>) {
 }
 
 #[tokio::test]
-async fn stream_ends_as_the_function_did_and_the_connection_is_used_again() {
+async fn stream_ends_with_the_result_of_the_function_and_frees_the_connection() {
     let last = [unhex(DONE_OK), unhex(DONE_ERR), unhex(EXCEPTION)];
     let replies = last.map(|last| whole([unhex(CHUNK), last]));
     let server = Scripted::in_turn(replies);
@@ -112,7 +112,7 @@ async fn stream_ends_as_the_function_did_and_the_connection_is_used_again() {
 }
 
 #[tokio::test]
-async fn connection_of_a_stream_that_was_not_read_to_its_end_is_not_used_again() {
+async fn connection_of_an_unfinished_stream_is_not_used_again() {
     let open = || Reply::Hang(begun([unhex(CHUNK)]).into());
     let server = Scripted::in_turn([open(), whole([unhex(CHUNK), unhex(DONE_OK)])]);
     let client = client(&server);
@@ -125,13 +125,13 @@ async fn connection_of_a_stream_that_was_not_read_to_its_end_is_not_used_again()
 }
 
 #[tokio::test]
-async fn stream_that_breaks_off_is_an_error_and_is_not_sent_again() {
+async fn stream_that_breaks_off_is_an_error_and_is_not_retried() {
     for (reply, cut) in [
         (Reply::Close(begun([unhex(CHUNK)]).into()), "the connection is closed"),
         (Reply::Reset(begun([unhex(CHUNK)]).into()), "the connection is reset"),
         (whole([unhex(CHUNK)]), "the body ends"),
         (whole([unhex(CHUNK), unhex(DONE_OK)[..30].to_vec()]), "a frame is cut"),
-        (whole([unhex(CHUNK), b"<html></html>".to_vec()]), "no frame"),
+        (whole([unhex(CHUNK), b"<html></html>".to_vec()]), "the data is not a frame"),
     ] {
         let server = Scripted::in_turn([reply]);
         let mut stream = client(&server).invoke_streaming("f").send().await.unwrap();
@@ -146,7 +146,7 @@ async fn stream_that_breaks_off_is_an_error_and_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn deadline_of_the_call_bounds_the_stream() {
+async fn call_deadline_bounds_the_stream() {
     let server = Scripted::in_turn([Reply::Hang(begun([unhex(CHUNK)]).into())]);
     let call = client(&server).invoke_streaming("f").timeout(Duration::from_millis(200));
     let mut stream = call.send().await.unwrap();
@@ -159,7 +159,7 @@ async fn deadline_of_the_call_bounds_the_stream() {
 }
 
 #[tokio::test]
-async fn refusal_before_the_stream_is_an_error_of_the_call() {
+async fn service_error_before_the_stream_is_an_error_of_the_call() {
     let headers = [("x-amzn-ErrorType", "ResourceNotFoundException")];
     let server = Scripted::in_turn([Reply::response("404 Not Found", &headers, "{}")]);
     let error = client(&server).invoke_streaming("f").send().await.unwrap_err();
@@ -173,7 +173,7 @@ async fn refusal_before_the_stream_is_an_error_of_the_call() {
 #[tokio::test]
 async fn collect_reads_many_frames_into_one_buffer() {
     let payload: Vec<u8> = (0..1 << 20).map(|at| (at % 251) as u8).collect();
-    // Frames that are cut at any byte, as they come over TLS or HTTP/2.
+    // Frames are split at any byte, as over TLS or HTTP/2.
     let mut frames: Vec<u8> = payload.chunks(50_000).flat_map(chunk).collect();
     frames.extend(complete(r#"{"LogResult":"bG9n"}"#));
     let pieces: Vec<_> = frames.chunks(16_384).collect();
@@ -192,7 +192,7 @@ async fn collect_reads_many_frames_into_one_buffer() {
 }
 
 #[tokio::test]
-async fn call_is_reported_when_its_stream_has_ended() {
+async fn call_is_reported_at_the_end_of_its_stream() {
     let server = Scripted::in_turn([whole([unhex(CHUNK), unhex(DONE_ERR)])]);
     let (reports, told) = std::sync::mpsc::channel();
     let client = builder(&server)
@@ -210,7 +210,7 @@ async fn call_is_reported_when_its_stream_has_ended() {
 }
 
 #[tokio::test]
-async fn collect_after_an_error_is_no_answer() {
+async fn collect_after_an_error_of_the_stream_is_an_error() {
     let server = Scripted::in_turn([whole([unhex(CHUNK), unhex(DONE_ERR)])]);
     let mut stream = client(&server).invoke_streaming("f").send().await.unwrap();
     assert!(read(&mut stream).await.1.is_some());
@@ -219,7 +219,7 @@ async fn collect_after_an_error_is_no_answer() {
 }
 
 #[tokio::test]
-async fn log_of_a_function_that_failed_is_kept_and_not_shown() {
+async fn log_tail_of_a_failed_function_is_kept_and_not_shown() {
     // "secret"
     let failed = complete(r#"{"ErrorCode":"E","LogResult":"c2VjcmV0"}"#);
     let server = Scripted::in_turn([whole([failed])]);
@@ -233,7 +233,7 @@ async fn log_of_a_function_that_failed_is_kept_and_not_shown() {
 }
 
 #[tokio::test]
-async fn report_in_the_details_is_what_an_error_shows() {
+async fn error_report_in_the_details_is_displayed() {
     let report = r#"{\"errorType\":\"Half\",\"errorMessage\":\"it broke\",\"stackTrace\":[]}"#;
     let table = [
         (report, "Function.Half: it broke", Some("Half"), Some("it broke")),
@@ -252,11 +252,11 @@ async fn report_in_the_details_is_what_an_error_shows() {
 }
 
 #[tokio::test]
-async fn collect_waits_for_its_budget_no_longer_than_its_deadline() {
-    // A lone frame would be handed over as it is, and take nothing of the budget.
+async fn wait_of_collect_for_the_budget_ends_at_the_deadline() {
+    // A single frame would be returned without a copy and use no budget.
     let half = chunk([b'x'; 1 << 19]);
-    let answer = whole([half.clone(), half, unhex(DONE_OK)]);
-    let server = Scripted::in_turn([answer.clone(), answer]);
+    let response = whole([half.clone(), half, unhex(DONE_OK)]);
+    let server = Scripted::in_turn([response.clone(), response]);
     let budget = MemoryBudget::new(1 << 20);
     let client =
         builder(&server).reader(Reader::new(RESPONSE_MAX).budget(&budget)).build().unwrap();
@@ -272,7 +272,7 @@ async fn collect_waits_for_its_budget_no_longer_than_its_deadline() {
 }
 
 #[tokio::test]
-async fn what_collect_fails_with_is_what_is_reported() {
+async fn error_of_collect_is_reported() {
     let server = Scripted::in_turn([whole([unhex(CHUNK), unhex(DONE_OK)])]);
     let (reports, told) = std::sync::mpsc::channel();
     let client = builder(&server)
@@ -287,13 +287,13 @@ async fn what_collect_fails_with_is_what_is_reported() {
 }
 
 #[tokio::test]
-async fn frame_that_only_announces_itself_takes_little_memory() {
-    const LARGE: u32 = 20 << 20;
-    let announced = prelude(LARGE, 0);
-    for piece in [&announced[..], &[&announced[..], b"x"].concat()] {
+async fn declared_length_of_a_frame_reserves_little_memory() {
+    const DECLARED: u32 = 20 << 20;
+    let declared = prelude(DECLARED, 0);
+    for piece in [&declared[..], &[&declared[..], b"x"].concat()] {
         let server = Scripted::in_turn([Reply::Close(begun([piece]).into())]);
         let mut stream = client(&server).invoke_streaming("f").send().await.unwrap();
-        // No other test here counts.
+        // No other test of this binary counts.
         Ledger::count_this_thread(true);
         let mark = Mark::now();
         let (_, error) = read(&mut stream).await;

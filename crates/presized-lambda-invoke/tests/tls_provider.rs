@@ -7,7 +7,7 @@ use presized_lambda_invoke::Client;
 use presized_support::server::{Protocol, Server};
 use rustls::crypto::{CryptoProvider, GetRandomFailed, SecureRandom, ring};
 
-/// Random numbers of ring, counted.
+/// Counts the requests for random numbers of ring.
 #[derive(Debug)]
 struct Counted;
 

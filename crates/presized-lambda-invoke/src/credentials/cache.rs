@@ -1,10 +1,10 @@
-//! The answer of a provider, kept until shortly before it expires.
+//! The cache of a provider's credentials, which refreshes them shortly before they expire.
 //!
-//! How a provider comes by credentials is its own affair. How long a call waits for them is its
-//! caller's: nothing here ends a wait while there are none that are valid.
+//! While there are no valid credentials, the caller must bound the wait: the cache does not.
 
-use std::error::Error;
+use std::error::Error as StdError;
 use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use aws_credential_types::Credentials;
@@ -12,30 +12,28 @@ use aws_credential_types::provider::error::CredentialsError as ProviderError;
 use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
 use tokio::time::timeout;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Asks a provider once for however many calls.
+/// Caches the credentials of a provider for many calls.
 ///
-/// A call that is given up while it asks leaves the asking to the next.
+/// If a call is dropped while it waits for the provider, the next call asks the provider.
 pub(crate) struct CredentialsCache {
     provider: SharedCredentialsProvider,
     clock: Box<dyn Fn() -> SystemTime + Send + Sync>,
     state: Mutex<State>,
-    /// Held by the call that asks while there is nothing to hand out.
-    asking: tokio::sync::Mutex<()>,
+    /// Held by the call that asks the provider while the cache has no valid credentials.
+    loading: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct State {
-    kept: Option<Kept>,
-    /// How often calls that had nothing else were given an error, and the last one.
+    cached: Option<Cached>,
+    /// The number of failures without valid credentials, and the last one.
     failures: u64,
     failure: Option<CredentialsError>,
 }
 
-struct Kept {
+struct Cached {
     credentials: Credentials,
-    /// Where they do expire.
+    /// `None` if they do not expire.
     expiry: Option<Expiry>,
 }
 
@@ -45,9 +43,9 @@ struct Expiry {
 }
 
 enum Found {
-    /// Not to be refreshed yet, or by another call.
+    /// They need no refresh, or another call refreshes them.
     Fresh(Credentials),
-    /// To be refreshed by who is told so, though there is some time left.
+    /// The caller should refresh them. They are valid for `left`.
     Expiring {
         credentials: Credentials,
         left: Duration,
@@ -64,13 +62,13 @@ impl CredentialsCache {
         provider: SharedCredentialsProvider,
         clock: impl Fn() -> SystemTime + Send + Sync + 'static,
     ) -> Self {
-        let (clock, state, asking) =
+        let (clock, state, loading) =
             (Box::new(clock), Mutex::default(), tokio::sync::Mutex::default());
-        Self { provider, clock, state, asking }
+        Self { provider, clock, state, loading }
     }
 
-    /// Credentials that are valid by this machine's clock. At once, while those that are kept are
-    /// not about to expire.
+    /// Returns credentials that are valid by the clock of this machine. It does not wait while the
+    /// cached ones do not expire soon.
     pub(crate) async fn get(&self) -> Result<Credentials, CredentialsError> {
         match self.find() {
             Found::Fresh(credentials) => Ok(credentials),
@@ -79,18 +77,18 @@ impl CredentialsCache {
         }
     }
 
-    /// Forgets credentials that the service has refused. Others, which another call may have been
-    /// given meanwhile, are kept.
+    /// Drops credentials that the service has refused. Other credentials, which another call may
+    /// have loaded since, stay in the cache.
     pub(crate) fn invalidate(&self, refused: &Credentials) {
         let mut state = self.lock();
-        if state.kept.as_ref().is_some_and(|kept| kept.credentials == *refused) {
-            state.kept = None;
+        if state.cached.as_ref().is_some_and(|cached| cached.credentials == *refused) {
+            state.cached = None;
         }
     }
 
     fn find(&self) -> Found {
         let mut state = self.lock();
-        let Some(Kept { credentials, expiry }) = &mut state.kept else { return Found::Nothing };
+        let Some(Cached { credentials, expiry }) = &mut state.cached else { return Found::Nothing };
         let credentials = credentials.clone();
         let Some(expiry) = expiry else { return Found::Fresh(credentials) };
         let now = (self.clock)();
@@ -98,29 +96,33 @@ impl CredentialsCache {
         if now < expiry.refresh_at {
             return Found::Fresh(credentials);
         }
-        // Set here, so that the next calls are not held up as well if this one is given up.
+        // Set before the refresh, so that the next calls do not wait too if this call is dropped.
         expiry.refresh_at = now + PAUSE;
         Found::Expiring { credentials, left }
     }
 
-    /// Asks while there is something else to hand out, and so neither for long nor at any price.
+    /// Refreshes credentials that are still valid. It waits a few seconds at most, and a failure is
+    /// only logged.
     async fn refresh(&self, left: Duration) -> Result<Credentials, CredentialsError> {
         match timeout(left.min(PATIENCE), self.load()).await {
             Ok(Ok(credentials)) => return Ok(credentials),
             Ok(Err(error)) => {
-                let error: &(dyn Error + 'static) = &error;
-                tracing::warn!(error, "credentials that expire soon could not be refreshed");
+                let error: &(dyn StdError + 'static) = &error;
+                tracing::warn!(error, "credentials expire soon and could not be refreshed");
             }
-            Err(_) => tracing::warn!("the provider of credentials that expire soon is slow"),
+            Err(_) => tracing::warn!(
+                "credentials expire soon and their provider has not returned new ones"
+            ),
         }
         self.load_with_others().await
     }
 
-    /// Hands out what there is once no other call is asking, and asks if there is nothing. A call
-    /// that waited takes a failure as its own: one after the other, many would take for ever.
+    /// Waits until no other call asks the provider, and then returns the cached credentials or asks
+    /// the provider. If the other call failed, this call fails with the same error, because many
+    /// calls that ask one after the other would take too long.
     async fn load_with_others(&self) -> Result<Credentials, CredentialsError> {
         let failures = self.lock().failures;
-        let _asking = self.asking.lock().await;
+        let _loading = self.loading.lock().await;
         if let Found::Fresh(credentials) | Found::Expiring { credentials, .. } = self.find() {
             return Ok(credentials);
         }
@@ -137,18 +139,18 @@ impl CredentialsCache {
     }
 
     async fn load(&self) -> Result<Credentials, CredentialsError> {
-        let answer = self.provider.provide_credentials().await;
-        let credentials = answer.map_err(|error| CredentialsError::Provider(Arc::new(error)))?;
+        let provided = self.provider.provide_credentials().await;
+        let credentials = provided.map_err(|error| CredentialsError::Provider(Arc::new(error)))?;
         let expiry = match credentials.expiry() {
             Some(at) => Some(Expiry::new(at, (self.clock)())?),
             None => None,
         };
-        self.lock().kept = Some(Kept { credentials: credentials.clone(), expiry });
+        self.lock().cached = Some(Cached { credentials: credentials.clone(), expiry });
         Ok(credentials)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Each write replaces a value whole, so a panic cannot leave half of one.
+        // Each value is replaced as a whole, so a panic cannot leave an incomplete one.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -172,11 +174,11 @@ impl Expiry {
     }
 }
 
-/// Why there are no credentials.
+/// Why the provider gave no valid credentials.
 #[derive(Clone, Debug)]
 pub(crate) enum CredentialsError {
     Provider(Arc<ProviderError>),
-    /// What the provider gave is of no use: it would be asked again on every call.
+    /// The credentials had already expired.
     Expired {
         at: SystemTime,
         now: SystemTime,
@@ -186,21 +188,21 @@ pub(crate) enum CredentialsError {
 impl fmt::Display for CredentialsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Provider(_) => f.write_str("the credentials provider gave none"),
+            Self::Provider(_) => f.write_str("credentials provider failed"),
             Self::Expired { at, now } => {
                 let ago = now.duration_since(*at).unwrap_or_default();
                 write!(
                     f,
-                    "the credentials provider gave some that expired {ago:?} ago by the clock of \
-                     this machine"
+                    "credentials provider returned credentials that expired {ago:?} ago by the clock \
+                     of this machine"
                 )
             }
         }
     }
 }
 
-impl Error for CredentialsError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
+impl StdError for CredentialsError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self {
             Self::Provider(error) => Some(&**error),
             Self::Expired { .. } => None,
@@ -212,14 +214,14 @@ fn left(expiry: SystemTime, now: SystemTime) -> Option<Duration> {
     expiry.duration_since(now).ok().filter(|left| !left.is_zero())
 }
 
-/// How long before they expire credentials are refreshed, if a tenth of the time they last is not
-/// less. EC2 has the next ones ready five minutes ahead
+/// The time before their expiry at which credentials are refreshed. It is a tenth of their
+/// remaining time if that is less. EC2 has new credentials five minutes ahead
 /// (<https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-metadata-security-credentials.html>).
 const MARGIN: Duration = Duration::from_secs(5 * 60);
-/// How long a call waits for a refresh that it could do without: what the AWS SDK
-/// for Rust gives a provider.
+/// The time that a call waits for a refresh while its credentials are valid: the timeout of a
+/// provider in the AWS SDK for Rust.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long no other refresh is begun, so that a broken provider slows down one call out of many.
+/// The time until the next refresh begins, so that a broken provider delays one call out of many.
 const PAUSE: Duration = Duration::from_secs(10);
 
 #[cfg(test)]

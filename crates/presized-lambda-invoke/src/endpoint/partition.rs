@@ -1,26 +1,24 @@
-//! The partitions of AWS: which one a region is in, and the domains of its hosts.
-//!
-//! They are those of
-//! <https://github.com/boto/botocore/blob/develop/botocore/data/partitions.json>.
+//! The partitions of AWS: the regions of each, and the domains of its hosts
+//! (<https://github.com/boto/botocore/blob/develop/botocore/data/partitions.json>).
 
-/// Regions under one root of accounts and domains. All of them have FIPS and dual stack hosts.
+/// A group of regions with the same domains. Each partition has FIPS and dual-stack hosts.
 #[derive(Debug)]
 pub(super) struct Partition {
-    /// What the names of its regions begin with, before a word and a number.
+    /// The prefix of its region names, before a word and a number.
     region_prefix: &'static str,
     domain: &'static str,
     dual_stack_domain: &'static str,
 }
 
 impl Partition {
-    /// The partition of `region`, told by its name, so that a region of tomorrow has one too.
+    /// Returns the partition of `region` by the form of its name, so that it knows new regions too.
     ///
-    /// A name of no known form is in `aws`, as in the rules of AWS's own clients: that is where
-    /// a new form of name would come up first.
+    /// A name of another form belongs to `aws`, as in the endpoint rules of the AWS SDKs.
     pub(super) fn of(region: &str) -> &'static Self {
         OTHERS.iter().find(|partition| partition.has(region)).unwrap_or(&AWS)
     }
 
+    /// Returns the host of Lambda in `region`.
     pub(super) fn host(&self, region: &str, fips: bool, dual_stack: bool) -> String {
         let service = if fips { "lambda-fips" } else { "lambda" };
         let domain = if dual_stack { self.dual_stack_domain } else { self.domain };
@@ -38,7 +36,7 @@ impl Partition {
     }
 }
 
-/// aws, and aws-us-gov, which has the same domains. No prefix is asked for.
+/// The partitions aws and aws-us-gov, which have the same domains.
 const AWS: Partition =
     Partition { region_prefix: "", domain: "amazonaws.com", dual_stack_domain: "api.aws" };
 

@@ -1,6 +1,6 @@
 use super::*;
 
-/// An environment of these variables.
+/// Makes an environment with these variables.
 fn environment<'a>(
     variables: &'a [(&'a str, &'a str)],
 ) -> impl Fn(&str) -> Option<String> + use<'a> {
@@ -11,12 +11,12 @@ fn environment<'a>(
 }
 
 fn of_url(url: &str) -> Result<Endpoint, EndpointError> {
-    let settings = Settings { endpoint: Some(url), ..Settings::default() };
+    let settings = EndpointSettings { endpoint: Some(url), ..EndpointSettings::default() };
     Endpoint::resolve(&settings, &environment(&[]))
 }
 
 fn of_region(region: &str, fips: bool, dual_stack: bool) -> Result<Endpoint, EndpointError> {
-    let settings = Settings { endpoint: None, region: Some(region), fips, dual_stack };
+    let settings = EndpointSettings { endpoint: None, region: Some(region), fips, dual_stack };
     Endpoint::resolve(&settings, &environment(&[]))
 }
 
@@ -25,7 +25,7 @@ fn host(endpoint: &Endpoint) -> &str {
 }
 
 #[test]
-fn code_goes_before_the_variable_of_the_service_before_the_general_one_before_the_region() {
+fn endpoint_of_code_precedes_service_variable_general_variable_and_region() {
     const OF_REGION: &str = "lambda.eu-west-1.amazonaws.com";
     // (endpoint(), AWS_ENDPOINT_URL_LAMBDA, AWS_ENDPOINT_URL, AWS_IGNORE_…): host
     let table = [
@@ -51,13 +51,13 @@ fn code_goes_before_the_variable_of_the_service_before_the_general_one_before_th
             ("AWS_ENDPOINT_URL", general),
             ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", ignore),
         ];
-        // An empty one is as good as none.
+        // A blank variable counts as unset.
         let set: Vec<_> = variables.into_iter().filter(|(_, value)| !value.is_empty()).collect();
         for variables in [&variables[..], &set] {
-            let settings = Settings {
+            let settings = EndpointSettings {
                 endpoint: Some(code).filter(|code| !code.is_empty()),
                 region: Some("eu-west-1"),
-                ..Settings::default()
+                ..EndpointSettings::default()
             };
             let endpoint = Endpoint::resolve(&settings, &environment(variables));
             assert_eq!(host(&endpoint.expect(expected)), expected, "{row:?}");
@@ -66,7 +66,7 @@ fn code_goes_before_the_variable_of_the_service_before_the_general_one_before_th
 }
 
 #[test]
-fn every_partition_has_hosts_for_fips_and_dual_stack() {
+fn partition_has_hosts_for_fips_and_dual_stack() {
     // (partition, region, domain, dual stack domain)
     let table = [
         ("aws", "us-east-1", "amazonaws.com", "api.aws"),
@@ -80,7 +80,7 @@ fn every_partition_has_hosts_for_fips_and_dual_stack() {
         ("aws-iso-e", "eu-isoe-west-1", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk"),
         ("aws-iso-f", "us-isof-south-1", "csp.hci.ic.gov", "api.aws.hci.ic.gov"),
         ("aws-eusc", "eusc-de-east-1", "amazonaws.eu", "api.amazonwebservices.eu"),
-        // Of no partition's form, so of aws.
+        // Names of no known form belong to aws.
         ("aws", "local", "amazonaws.com", "api.aws"),
         ("aws", "cn-north", "amazonaws.com", "api.aws"),
         ("aws", "cn-north-1a", "amazonaws.com", "api.aws"),
@@ -105,7 +105,7 @@ fn every_partition_has_hosts_for_fips_and_dual_stack() {
 }
 
 #[test]
-fn a_region_is_one_host_label() {
+fn region_must_be_one_host_label() {
     let longest = "a".repeat(63);
     assert!(of_region(&longest, false, false).is_ok());
     for region in [
@@ -125,31 +125,31 @@ fn a_region_is_one_host_label() {
     ] {
         let refused = EndpointError::Region(region.to_owned());
         assert_eq!(of_region(region, false, false).err(), Some(refused.clone()));
-        // Nor is it taken where only signatures are made with it.
-        let settings = Settings {
+        // It is refused even if only the signature needs it.
+        let settings = EndpointSettings {
             endpoint: Some("http://localhost"),
             region: Some(region),
-            ..Settings::default()
+            ..EndpointSettings::default()
         };
         assert_eq!(Endpoint::resolve(&settings, &environment(&[])).err(), Some(refused));
     }
 }
 
 #[test]
-fn a_url_excludes_fips_and_dual_stack_wherever_it_is_from() {
-    let fips = |source| EndpointError::Fips { source };
-    let dual_stack = |source| EndpointError::DualStack { source };
-    for (code, variable, source) in [
+fn url_of_any_setting_excludes_fips_and_dual_stack() {
+    let fips = |setting| EndpointError::Fips { setting };
+    let dual_stack = |setting| EndpointError::DualStack { setting };
+    for (code, variable, setting) in [
         (Some("http://code"), "", "endpoint()"),
         (None, "AWS_ENDPOINT_URL_LAMBDA", "AWS_ENDPOINT_URL_LAMBDA"),
         (None, "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL"),
     ] {
         for (is_fips, is_dual_stack, expected) in [
-            (true, false, fips(source)),
-            (false, true, dual_stack(source)),
-            (true, true, fips(source)),
+            (true, false, fips(setting)),
+            (false, true, dual_stack(setting)),
+            (true, true, fips(setting)),
         ] {
-            let settings = Settings {
+            let settings = EndpointSettings {
                 endpoint: code,
                 region: Some("us-east-1"),
                 fips: is_fips,
@@ -163,14 +163,14 @@ fn a_url_excludes_fips_and_dual_stack_wherever_it_is_from() {
 }
 
 #[test]
-fn without_a_url_there_must_be_a_region() {
-    let resolved = Endpoint::resolve(&Settings::default(), &environment(&[]));
+fn region_is_required_without_a_url() {
+    let resolved = Endpoint::resolve(&EndpointSettings::default(), &environment(&[]));
     assert_eq!(resolved.err(), Some(EndpointError::NoRegion));
     assert!(of_url("http://localhost:9001").is_ok());
 }
 
 #[test]
-fn a_url_gives_scheme_host_and_base_path() {
+fn url_gives_scheme_host_and_base_path() {
     for (url, tls, authority, base_path) in [
         ("http://localhost:9001", false, "localhost:9001", ""),
         ("https://localhost:9001/", true, "localhost:9001", ""),
@@ -199,7 +199,7 @@ fn a_url_gives_scheme_host_and_base_path() {
 }
 
 #[test]
-fn a_url_that_is_no_endpoint_is_refused() {
+fn invalid_url_is_refused() {
     for (url, error) in [
         ("", UrlError::Syntax),
         ("http://", UrlError::Syntax),
@@ -240,46 +240,46 @@ fn a_url_that_is_no_endpoint_is_refused() {
         ("http://h/a|b", UrlError::PathCharacter),
         ("http://h/\u{f6}", UrlError::PathCharacter),
     ] {
-        let refused = EndpointError::Url { source: "endpoint()", error };
+        let refused = EndpointError::Url { setting: "endpoint()", error };
         assert_eq!(of_url(url).err(), Some(refused), "{url:?}");
     }
 }
 
 #[test]
-fn errors_say_what_to_set_and_no_password() {
+fn errors_name_the_setting_and_show_no_password() {
     for (error, expected) in [
-        (
-            of_url("http://user:secret@h").err(),
-            "the endpoint URL of endpoint() must have no user or password in it: credentials are \
-             set by themselves",
-        ),
+        (of_url("http://user:secret@h").err(), "endpoint URL of endpoint() is invalid"),
         (
             of_region("us east", false, false).err(),
-            "\"us east\" is not a region: it must be 1 to 63 ASCII letters, digits and hyphens, \
-             with no hyphen at either end",
+            "region \"us east\" is invalid: it must have 1 to 63 ASCII letters, digits and hyphens, \
+             and no hyphen at either end",
         ),
         (
             Some(EndpointError::NoRegion),
-            "no region: call region() of the builder, or set AWS_REGION or AWS_DEFAULT_REGION and \
-             build from the environment",
+            "no region: call region(), or call environment() and set AWS_REGION or \
+             AWS_DEFAULT_REGION",
         ),
         (
-            Some(EndpointError::Fips { source: "AWS_ENDPOINT_URL" }),
-            "an endpoint URL (of AWS_ENDPOINT_URL) and FIPS (of fips() or AWS_USE_FIPS_ENDPOINT) \
-             exclude each other: unset one of them",
+            Some(EndpointError::Fips { setting: "AWS_ENDPOINT_URL" }),
+            "endpoint URL of AWS_ENDPOINT_URL cannot be combined with fips() or \
+             AWS_USE_FIPS_ENDPOINT: unset one of them",
         ),
         (
-            Some(EndpointError::DualStack { source: "endpoint()" }),
-            "an endpoint URL (of endpoint()) and dual stack (of dual_stack() or \
-             AWS_USE_DUALSTACK_ENDPOINT) exclude each other: unset one of them",
+            Some(EndpointError::DualStack { setting: "endpoint()" }),
+            "endpoint URL of endpoint() cannot be combined with dual_stack() or \
+             AWS_USE_DUALSTACK_ENDPOINT: unset one of them",
         ),
     ] {
         assert_eq!(error.expect(expected).to_string(), expected);
     }
+    let refused = of_url("http://user:secret@h").expect_err("a password");
+    let source = std::error::Error::source(&refused).expect("the reason").to_string();
+    let expected = "URL must not have a user or a password: call credentials() to set credentials";
+    assert_eq!(source, expected);
 }
 
 #[test]
-fn the_environment_gives_the_region() {
+fn region_is_read_from_the_environment() {
     for (region_of, default, expected) in [
         (None, None, None),
         (Some("eu-west-1"), None, Some("eu-west-1")),
@@ -301,7 +301,7 @@ fn the_environment_gives_the_region() {
 }
 
 #[test]
-fn the_environment_gives_fips_and_dual_stack() {
+fn fips_and_dual_stack_are_read_from_the_environment() {
     for (value, expected) in [
         ("true", true),
         ("True", true),

@@ -1,4 +1,4 @@
-//! An endpoint from a URL, which is held to what an endpoint can be.
+//! The parser of endpoint URLs.
 
 use std::fmt;
 
@@ -8,8 +8,9 @@ use percent_encoding::percent_decode_str;
 
 use super::Endpoint;
 
+/// Parses an endpoint from its URL.
 pub(super) fn parse(url: &str) -> Result<Endpoint, UrlError> {
-    // `Uri` drops a fragment in silence.
+    // `Uri` drops a fragment without an error.
     if url.contains(['?', '#']) {
         return Err(UrlError::Query);
     }
@@ -26,7 +27,7 @@ pub(super) fn parse(url: &str) -> Result<Endpoint, UrlError> {
     Ok(Endpoint { scheme: scheme.clone(), authority, host_header, base_path: base_path.to_owned() })
 }
 
-/// Why a URL is not an endpoint.
+/// Why a URL cannot be an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UrlError {
     Syntax,
@@ -41,28 +42,29 @@ pub(crate) enum UrlError {
 }
 
 impl fmt::Display for UrlError {
-    /// What follows "the endpoint URL".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Syntax => "is not a URL: it must look like https://host:port/path",
-            Self::Scheme => "must begin with http:// or https://",
+            Self::Syntax => "URL must look like https://host:port/path",
+            Self::Scheme => "URL must begin with http:// or https://",
             Self::UserInfo => {
-                "must have no user or password in it: credentials are set by themselves"
+                "URL must not have a user or a password: call credentials() to set credentials"
             }
-            Self::Host => "has no host",
-            Self::Port => "has a port that is not a number up to 65535",
-            Self::Query => "must have no query and no fragment",
-            Self::EmptySegment => "must have no empty segment (//) in its path",
-            Self::DotSegment => "must have no `.` or `..` segment in its path",
+            Self::Host => "URL has no host",
+            Self::Port => "port must be a number up to 65535",
+            Self::Query => "URL must not have a query or a fragment",
+            Self::EmptySegment => "path must not have an empty segment (//)",
+            Self::DotSegment => "path must not have a segment `.` or `..`",
             Self::PathCharacter => {
-                "has a character in its path that must be percent-encoded, or a % that begins none"
+                "path has a character that must be percent-encoded, or a % without two hex digits"
             }
         })
     }
 }
 
-/// RFC 9110 §4.2.1 and §7.2: the port goes into Host only where it is not the default, and an
-/// empty one is the default.
+impl std::error::Error for UrlError {}
+
+/// Removes the port if it is the default port of the scheme, or empty (RFC 9110, sections 4.2.1 and
+/// 7.2).
 fn without_default_port(authority: &Authority, scheme: &Scheme) -> Result<Authority, UrlError> {
     if authority.as_str().contains('@') {
         return Err(UrlError::UserInfo);
@@ -74,7 +76,7 @@ fn without_default_port(authority: &Authority, scheme: &Scheme) -> Result<Author
     let default = if *scheme == Scheme::HTTPS { 443 } else { 80 };
     let port = match authority.as_str()[host.len()..].strip_prefix(':') {
         None | Some("") => default,
-        // `parse` alone would take a sign.
+        // `parse` alone would accept a sign.
         Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
             digits.parse::<u16>().map_err(|_| UrlError::Port)?
         }
@@ -84,8 +86,8 @@ fn without_default_port(authority: &Authority, scheme: &Scheme) -> Result<Author
     authority.try_into().map_err(|_| UrlError::Syntax)
 }
 
-/// Holds a path to RFC 3986 §3.3, and to segments that nobody on the way takes out or joins: the
-/// signature is made over the path as it is here.
+/// Checks that a path is valid (RFC 3986, section 3.3) and has no segment that a proxy may remove.
+/// The signature covers the path as it is here.
 fn check_path(path: &str) -> Result<(), UrlError> {
     for segment in path.split('/').skip(1) {
         if segment.is_empty() {
@@ -104,7 +106,7 @@ fn check_path(path: &str) -> Result<(), UrlError> {
                 return Err(UrlError::PathCharacter);
             }
         }
-        // Servers that decode before they take dots out know `%2e` for one.
+        // Some servers decode `%2e` before they remove dot segments.
         if matches!(&*percent_decode_str(segment).decode_utf8_lossy(), "." | "..") {
             return Err(UrlError::DotSegment);
         }

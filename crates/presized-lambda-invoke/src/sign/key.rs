@@ -1,4 +1,4 @@
-//! The key that signatures of one day are made with, and what is the same in all of them.
+//! The signing key of one day, and the parts that all signatures of that day share.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -9,21 +9,22 @@ use http::HeaderValue;
 use super::SignError;
 use crate::canonical::ALGORITHM;
 
-/// Derived from a secret, a day, a region and a service. As secret as what it comes from, so
-/// nothing of it is ever shown.
+/// A key that is derived from a secret access key, a day, a region and a service.
+///
+/// It is secret too, so it does not implement `Debug`.
 pub(super) struct SigningKey {
     credentials: Credentials,
     day: u64,
     key: Box<[u8]>,
-    /// `20150830/us-east-1/lambda/aws4_request`
+    /// The credential scope, such as `20150830/us-east-1/lambda/aws4_request`.
     pub(super) scope: String,
-    /// `Authorization`, up to the list of signed headers.
+    /// The value of `Authorization` before the list of signed headers.
     pub(super) authorization: String,
     pub(super) session_token: Option<HeaderValue>,
 }
 
 impl SigningKey {
-    /// `date` is `X-Amz-Date` in that second.
+    /// Derives the key for the day of `second`. `date` is the value of `X-Amz-Date` in that second.
     pub(super) fn derive(
         credentials: &Credentials,
         second: u64,
@@ -48,12 +49,13 @@ impl SigningKey {
         })
     }
 
+    /// Returns whether the key belongs to `credentials` and the day of `second`.
     pub(super) fn is_of(&self, credentials: &Credentials, second: u64) -> bool {
-        // Clones share one allocation, by which `==` finds them equal without a look at the strings.
+        // Clones share one allocation, so that `==` does not compare the strings.
         self.day == second / DAY && self.credentials == *credentials
     }
 
-    /// The signature, in hex digits.
+    /// Returns the signature in hex digits.
     pub(super) fn sign(&self, string_to_sign: &[u8]) -> String {
         calculate_signature(&self.key, string_to_sign)
     }
@@ -65,5 +67,5 @@ fn sensitive(token: &str) -> Result<HeaderValue, SignError> {
     Ok(token)
 }
 
-/// Of UTC, which has no leap seconds in the time since 1970.
+/// The seconds of a day. Unix time has no leap seconds.
 const DAY: u64 = 24 * 60 * 60;

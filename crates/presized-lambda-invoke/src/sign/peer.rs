@@ -1,4 +1,4 @@
-//! The same inputs, signed here and by `aws_sigv4::http_request`.
+//! Compares signatures with those of `aws_sigv4::http_request`.
 
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4::SigningParams;
@@ -7,12 +7,12 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::*;
-use crate::path::target;
+use crate::target::Target;
 use crate::wire::Operation;
 
 proptest! {
     #[test]
-    fn a_call_is_signed_as_by_aws(
+    fn call_is_signed_as_by_aws(
         base in BASE_PATH,
         function in "\\PC{0,20}",
         qualifier in option::of("\\PC{1,10}"),
@@ -22,7 +22,7 @@ proptest! {
         second in 0_u64..200 * 365 * 86_400,
     ) {
         prop_assume!(!matches!(&*function, "" | "." | ".."));
-        let target = target(&base, Operation::Invoke, &function, qualifier.as_deref())
+        let target = Target::new(&base, Operation::Invoke, &function, qualifier.as_deref())
             .expect("a name that a path can carry");
         let credentials = Credentials::new("AKID", "secret", token, None, "test");
         let now = UNIX_EPOCH + std::time::Duration::from_secs(second);
@@ -35,16 +35,16 @@ proptest! {
     }
 
     #[test]
-    fn any_path_and_query_are_signed_as_by_aws(
+    fn path_and_query_are_signed_as_by_aws(
         path in "(/([a-c.%:@~*' -]|%2[Ff]){0,3}){0,5}",
         mut query in vec(("\\PC{0,3}", "\\PC{0,3}"), 0..5),
     ) {
-        // What is never sent, since it is percent-encoded first.
+        // A space is never sent, because it is percent-encoded first.
         let path = path.replace(' ', "%20");
         let mut sent = String::new();
         let mut parameters: Vec<_> = query.iter_mut().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         canonical::push_query(&mut parameters, &mut sent);
-        let request = Request {
+        let request = CanonicalRequest {
             method: "POST",
             path: &canonical::path(&path),
             query: &sent,
@@ -60,7 +60,7 @@ proptest! {
     }
 }
 
-/// Some of which are signed, and some not: neither here nor there.
+/// Generates headers of which some are signed and some are not.
 fn headers() -> impl Strategy<Value = HeaderMap> {
     let name = prop_oneof![
         "x-amz-[a-c0-2-]{1,3}",
@@ -97,7 +97,7 @@ fn by_aws(
         .time(now)
         .settings(SigningSettings::default())
         .build()
-        .expect("all there is to set")
+        .expect("all required parameters are set")
         .into();
     let headers =
         headers.iter().map(|(name, value)| (name.as_str(), value.to_str().expect("ASCII")));

@@ -1,7 +1,7 @@
-//! The signing test suite of AWS, as it ships inside the source of `aws-sigv4`.
+//! The signing test suite of AWS, which is part of the source of `aws-sigv4`.
 //!
-//! Of each case's context, `normalize`, `sign_body` and `omit_session_token` are followed;
-//! `expiration_in_seconds` is of signatures in the query, which are not made here.
+//! The tests apply `normalize`, `sign_body` and `omit_session_token` of each context. They ignore
+//! `expiration_in_seconds`, which is for signatures in the query.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::*;
 
 #[test]
-fn every_case_of_the_suite_is_signed_as_expected() {
+fn cases_of_the_aws_suite_are_signed_as_expected() {
     let sources = sources::directory(env!("CARGO_MANIFEST_DIR"), "aws-sigv4");
     let suite = sources.join("aws-signing-test-suite").join("v4");
     let mut ran = 0;
@@ -24,8 +24,8 @@ fn every_case_of_the_suite_is_signed_as_expected() {
     assert!(ran >= 40, "the suite has 40 cases, and {ran} were found");
 }
 
-/// A case that is written for a service that encodes paths once, as S3. Of its path, which is
-/// encoded once already, those that encode twice would have been given the decoded form.
+/// A case for a service that encodes paths once, as S3 does. Its path is encoded already, so it is
+/// decoded before it is encoded twice.
 const ENCODED_ONCE: &str = "get-space-normalized";
 
 struct Case {
@@ -44,7 +44,7 @@ impl Case {
         let name = folder.file_name().expect("a case has a name").to_string_lossy().into_owned();
         let text = read(folder, "request.txt").expect("a case has a request");
         let (head, body) = text.split_once("\n\n").unwrap_or((&text, ""));
-        // A line that is folded into two is one line with blanks (RFC 9112 §5.2).
+        // A folded line is one line with spaces (RFC 9112, section 5.2).
         let head = head.replace("\n ", "  ");
         let mut lines = head.lines();
         let line = lines.next().expect("a request has a first line");
@@ -107,7 +107,7 @@ impl Case {
         let credentials = Credentials::new(
             text(&keys["access_key_id"]).expect("a key id"),
             text(&keys["secret_access_key"]).expect("a secret"),
-            // Where it is omitted it is added once the request is signed.
+            // An omitted token is added after the request is signed.
             text(&keys["token"]).filter(|_| !flag(&self.context, "omit_session_token")),
             None,
             "suite",
@@ -121,8 +121,8 @@ impl Case {
         headers
     }
 
-    fn request(&self) -> Request<'_> {
-        Request {
+    fn request(&self) -> CanonicalRequest<'_> {
+        CanonicalRequest {
             method: &self.method,
             path: &self.path,
             query: &self.query,
@@ -135,8 +135,8 @@ fn all_but_the_signature(name: &HeaderName) -> bool {
     *name != AUTHORIZATION
 }
 
-/// Two cases have none: what they were signed with is in the tests of `aws-sigv4` for one, in the
-/// signed request for the other.
+/// Returns the context of a case. Two cases have no context file: the values of one are in the
+/// tests of `aws-sigv4`, and the values of the other in its signed request.
 fn context(case: &str, folder: &Path) -> Value {
     let (key_id, secret, region, service) = match case {
         "double-encode-path" => {
@@ -195,8 +195,8 @@ fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8().expect("the suite is UTF-8").into_owned()
 }
 
-/// The timestamp of the context is in all cases the date of both files, but for one that has no
-/// context and a date of its own in each.
+/// Returns the date of a message. It equals the timestamp of the context, except in one case
+/// without a context, whose two files have different dates.
 fn time_in(message: &str) -> SystemTime {
     let date = header_in(message, "x-amz-date");
     let (day, time) = date.split_once('T').expect("a date and a time");

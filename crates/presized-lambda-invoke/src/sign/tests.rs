@@ -1,11 +1,11 @@
-//! What is kept between signatures, and what is not shown.
+//! The cache of the signer, and the secrecy of keys.
 
 use std::time::Duration;
 
 use super::*;
 
 #[test]
-fn a_key_is_derived_once_for_a_day_and_credentials() {
+fn key_is_derived_once_for_a_day_and_credentials() {
     let signer = Signer::new("us-east-1");
     let credentials = credentials("secret", None);
     let first = signer.prepare(&credentials, noon()).expect("a key").0;
@@ -13,13 +13,13 @@ fn a_key_is_derived_once_for_a_day_and_credentials() {
         let (key, ..) = signer.prepare(&credentials.clone(), now).expect("a key");
         assert!(Arc::ptr_eq(&first, &key));
     }
-    // The same strings, elsewhere in memory.
+    // Equal strings in other memory.
     let (key, ..) = signer.prepare(&self::credentials("secret", None), noon()).expect("a key");
     assert!(Arc::ptr_eq(&first, &key));
 }
 
 #[test]
-fn a_key_is_dropped_when_its_day_or_its_credentials_are_over() {
+fn key_is_dropped_when_the_day_or_the_credentials_change() {
     let signer = Signer::new("us-east-1");
     let mut former = Arc::downgrade(&signer.prepare(&credentials("a", None), noon()).unwrap().0);
     for (credentials, now) in [
@@ -38,8 +38,8 @@ fn a_key_is_dropped_when_its_day_or_its_credentials_are_over() {
 }
 
 #[test]
-fn what_is_kept_does_not_change_what_is_signed() {
-    let kept = Signer::new("us-east-1");
+fn cached_key_gives_the_same_signature_as_a_new_one() {
+    let cached = Signer::new("us-east-1");
     for (credentials, now) in [
         (credentials("a", None), noon()),
         (credentials("a", None), noon() + Duration::from_secs(1)),
@@ -48,17 +48,17 @@ fn what_is_kept_does_not_change_what_is_signed() {
         (credentials("a", None), midnight()),
     ] {
         let fresh = Signer::new("us-east-1");
-        assert_eq!(signed(&kept, &credentials, now), signed(&fresh, &credentials, now));
+        assert_eq!(signed(&cached, &credentials, now), signed(&fresh, &credentials, now));
     }
 }
 
 #[test]
-fn the_date_is_formatted_once_a_second() {
+fn date_is_formatted_once_a_second() {
     let signer = Signer::new("us-east-1");
     let date = |now| signer.prepare(&credentials("secret", None), now).expect("a key").1;
     let first = date(noon());
     assert_eq!(first, "20150830T120000Z");
-    // One allocation, of which `HeaderValue` gives out references.
+    // Clones of a `HeaderValue` share one allocation.
     assert_eq!(
         date(noon() + Duration::from_millis(999)).as_bytes().as_ptr(),
         first.as_bytes().as_ptr()
@@ -68,7 +68,7 @@ fn the_date_is_formatted_once_a_second() {
 }
 
 #[test]
-fn the_buffer_of_one_signature_is_that_of_the_next() {
+fn buffer_is_used_again_for_the_next_signature() {
     let signer = Signer::new("us-east-1");
     let refused = Credentials::new("AK\nID", "secret", None, None, "test");
     signed(&signer, &credentials("secret", None), noon());
@@ -83,7 +83,7 @@ fn the_buffer_of_one_signature_is_that_of_the_next() {
 }
 
 #[test]
-fn the_headers_of_an_earlier_attempt_are_replaced() {
+fn headers_of_an_earlier_attempt_are_replaced() {
     let signer = Signer::new("us-east-1");
     let mut headers = signed(&signer, &credentials("a", Some("token")), noon());
     assert_eq!(headers[&X_AMZ_SECURITY_TOKEN], "token");
@@ -92,7 +92,7 @@ fn the_headers_of_an_earlier_attempt_are_replaced() {
 }
 
 #[test]
-fn only_what_no_one_else_changes_is_signed() {
+fn only_headers_that_a_proxy_does_not_change_are_signed() {
     let signer = Signer::new("us-east-1");
     let headers = signed(&signer, &credentials("secret", Some("token")), noon());
     let authorization = headers[AUTHORIZATION].to_str().expect("text");
@@ -107,7 +107,7 @@ fn only_what_no_one_else_changes_is_signed() {
 }
 
 #[test]
-fn neither_debug_nor_an_error_shows_a_secret() {
+fn debug_shows_no_secret() {
     let signer = Signer::new("us-east-1");
     let headers = signed(&signer, &credentials("secret", Some("token")), noon());
     assert_eq!(format!("{signer:?}"), r#"Signer { region: "us-east-1", .. }"#);
@@ -117,7 +117,7 @@ fn neither_debug_nor_an_error_shows_a_secret() {
 }
 
 #[test]
-fn what_no_header_can_carry_is_refused() {
+fn values_that_a_header_cannot_carry_are_refused() {
     let year_10000 = UNIX_EPOCH + Duration::from_secs(253_402_300_800);
     for (key_id, token, now, expected) in [
         ("AK\nID", None, noon(), SignError::Credential),
@@ -134,7 +134,7 @@ fn what_no_header_can_carry_is_refused() {
 }
 
 #[test]
-fn a_clock_before_1970_signs_with_the_first_second_of_it() {
+fn clock_before_1970_signs_with_the_first_second_of_1970() {
     let signer = Signer::new("us-east-1");
     let headers =
         signed(&signer, &credentials("secret", None), UNIX_EPOCH - Duration::from_secs(9));
@@ -163,9 +163,10 @@ fn sign(signer: &Signer, headers: &mut HeaderMap, credentials: &Credentials, now
     signer.sign_request(GET, headers, is_signed, credentials, now).expect("can be signed");
 }
 
-const GET: Request<'_> = Request { method: "GET", path: "/", query: "", payload_hash: b"" };
+const GET: CanonicalRequest<'_> =
+    CanonicalRequest { method: "GET", path: "/", query: "", payload_hash: b"" };
 
-/// Of 2015-08-30.
+/// Noon of 2015-08-30.
 fn noon() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(1_440_936_000)
 }

@@ -1,4 +1,4 @@
-//! The loop of a streamed answer: data of a body in, chunks of the function's answer out.
+//! The loop of a streamed response: it turns the data of the body into chunks.
 
 use std::mem;
 use std::pin::Pin;
@@ -9,33 +9,33 @@ use bytes::Bytes;
 use futures_core::Stream;
 use http::StatusCode;
 use http_body::Body;
+use presized::CollectError;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::super::error::{BoxError, Error, ErrorKind, StreamedFunctionError};
-use super::super::frames::{FrameError, Frames};
-use super::super::observe::Recorder;
-use super::super::service_error::ServiceError;
+use super::super::frame_decoder::FrameDecoder;
+use super::super::frame_error::FrameError;
+use super::super::recorder::Recorder;
+use super::super::{BoxError, Error, ErrorKind, ServiceError, StreamedFunctionError};
 use super::Completion;
 use super::event::{Complete, Event, Exception};
-use presized::CollectError;
 
-/// The chunks of a streamed answer. `B` is the body of the response.
+/// The chunks of a streamed response. `B` is the response body.
 pub(super) struct Chunks<B> {
     pub(super) head: Head,
-    /// How the function ended, once the stream has ended well.
+    /// Set when the stream has ended without an error.
     pub(super) completion: Option<Completion>,
-    /// The body, while anything is wanted of it.
+    /// Dropped when the stream ends.
     body: Option<B>,
-    frames: Frames,
-    /// Bytes in all chunks.
+    decoder: FrameDecoder,
+    /// The bytes in all chunks so far.
     received: u64,
-    /// Who tells what became of the call.
+    /// Reports the call when the stream has ended.
     recorder: Option<Recorder>,
     deadline: Pin<Box<Sleep>>,
     stage: Stage,
 }
 
-/// What is known of the call before the first chunk.
+/// The head of a streamed response.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) status: StatusCode,
@@ -45,7 +45,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// The error, with what is known of the call. Whatever it is, the function has been started.
+    /// Adds the request id and the attempts to an error. The function has run in any case.
     pub(super) fn error(&self, error: Error) -> Error {
         error.with_request_id(self.request_id.clone()).after(self.attempts, true)
     }
@@ -53,7 +53,7 @@ impl Head {
 
 enum Stage {
     Reading,
-    /// The function has ended like this, and the body has not yet.
+    /// The function has ended, and the body has not.
     Ending(Result<Completion, Error>),
     Ended,
 }
@@ -67,7 +67,7 @@ where
             head,
             completion: None,
             body: Some(body),
-            frames: Frames::default(),
+            decoder: FrameDecoder::default(),
             received: 0,
             recorder: None,
             deadline: Box::pin(sleep_until(deadline)),
@@ -75,15 +75,15 @@ where
         }
     }
 
-    /// Lets `recorder` tell of the call, once the stream has ended or is dropped.
+    /// Sets the recorder, which reports the call when the stream has ended or is dropped.
     pub(super) fn recorded_by(self, recorder: Recorder) -> Self {
         Self { recorder: Some(recorder), ..self }
     }
 
-    /// The next event that is in the data already, or `None` where more of it is needed.
+    /// Returns the next event in the data, or `None` if it needs more data.
     fn event(&mut self) -> Result<Option<Event>, Error> {
-        match self.frames.decode() {
-            Ok(Some(frame)) => Event::read(frame).map(Some).map_err(Error::broken),
+        match self.decoder.decode() {
+            Ok(Some(frame)) => Event::parse(frame).map(Some).map_err(Error::broken),
             Ok(None) => Ok(None),
             Err(FrameError::OutOfMemory(requested)) => {
                 Err(Error::read(CollectError::out_of_memory(requested as u64, self.received)))
@@ -92,7 +92,7 @@ where
         }
     }
 
-    /// More data from the body. The end of it is an error.
+    /// Gives the decoder more data of the body. The end of the body is an error.
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         if self.deadline.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Err(self.timed_out()));
@@ -103,22 +103,22 @@ where
         };
         Poll::Ready(match next {
             Some(Ok(frame)) => {
-                // Trailers have no meaning for this operation.
+                // The operation defines no trailers.
                 if let Ok(data) = frame.into_data() {
-                    self.frames.feed(data);
+                    self.decoder.feed(data);
                 }
                 Ok(())
             }
             Some(Err(source)) => Err(Error::broken(source)),
-            None if self.frames.is_between_frames() => Err(Error::broken(NO_COMPLETION)),
+            None if self.decoder.is_between_frames() => Err(Error::broken(NO_COMPLETION)),
             None => Err(Error::broken(CUT_FRAME)),
         })
     }
 
-    /// What comes after the end of the function: the end of the body, and whatever else it is
-    /// changes nothing.
+    /// Reads the body to its end, after the function has ended. Errors and further data do not
+    /// matter then.
     fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        while self.frames.is_between_frames() {
+        while self.decoder.is_between_frames() {
             if ready!(self.poll_data(cx)).is_err() {
                 break;
             }
@@ -126,14 +126,14 @@ where
         Poll::Ready(())
     }
 
-    /// The function has ended, or Lambda has given up on it.
+    /// Handles the last event of the stream.
     fn ending(&mut self, outcome: Result<Completion, Error>) {
         self.stage = Stage::Ending(outcome);
-        // A connection of which the body was read to the end can be used again. That is worth a
-        // moment, and not all the time that the function was given.
-        let patience = Instant::now() + LINGER;
-        if patience < self.deadline.deadline() {
-            self.deadline.as_mut().reset(patience);
+        // The connection can be used again only if the body is read to its end. That is worth a
+        // short wait, but not one until the deadline.
+        let end = Instant::now() + LINGER;
+        if end < self.deadline.deadline() {
+            self.deadline.as_mut().reset(end);
         }
     }
 
@@ -152,7 +152,7 @@ where
         })
     }
 
-    /// Ends the stream with an error, to which it adds what is known of the call.
+    /// Ends the stream with an error, and adds the request id and the attempts to the error.
     pub(super) fn fail(&mut self, error: Error) -> Error {
         self.close();
         let error = self.head.error(error);
@@ -162,19 +162,19 @@ where
         error
     }
 
-    /// Drops what the stream was read from.
+    /// Drops the body and the data.
     fn close(&mut self) {
         self.stage = Stage::Ended;
         self.body = None;
-        self.frames = Frames::default();
+        self.decoder = FrameDecoder::default();
     }
 
-    /// When the stream is given up.
+    /// Returns the deadline of the stream.
     pub(super) fn deadline(&self) -> Instant {
         self.deadline.deadline()
     }
 
-    /// That the deadline has passed.
+    /// Makes the error of a passed deadline.
     pub(super) fn timed_out(&self) -> Error {
         let after = self.recorder.as_ref().map(Recorder::elapsed).unwrap_or_default();
         Error::new(ErrorKind::Timeout { after }, true)
@@ -189,7 +189,7 @@ where
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
-        for _ in 0..STEPS_IN_ONE_GO {
+        for _ in 0..STEPS_PER_POLL {
             match &mut this.stage {
                 Stage::Reading => match this.event() {
                     Ok(Some(Event::Chunk(chunk))) if !chunk.is_empty() => {
@@ -199,7 +199,7 @@ where
                         }
                         return Poll::Ready(Some(Ok(chunk)));
                     }
-                    // An event that this version does not know is for later ones.
+                    // Unknown events are ignored, so that Lambda can add some.
                     Ok(Some(Event::Chunk(_) | Event::Unknown)) => {}
                     Ok(Some(Event::Complete(complete))) => this.ending(completion(complete)),
                     Ok(Some(Event::Exception(exception))) => {
@@ -221,13 +221,13 @@ where
                 Stage::Ended => return Poll::Ready(None),
             }
         }
-        // Whoever sends only what is skipped does not keep others from their turn.
+        // A body that has only ignored events must not block other tasks.
         cx.waker().wake_by_ref();
         Poll::Pending
     }
 }
 
-/// The function succeeded unless it says otherwise.
+/// Returns the completion, or the error if the event has an error code.
 fn completion(complete: Complete) -> Result<Completion, Error> {
     let log_tail = complete.log_tail();
     match complete.error_code {
@@ -252,13 +252,13 @@ fn service_error(head: &Head, exception: Exception) -> Error {
     })
 }
 
-const NO_COMPLETION: &str = "stream ended without an InvokeComplete event";
+const NO_COMPLETION: &str = "event stream ended without an InvokeComplete event";
 
-const CUT_FRAME: &str = "stream ended inside an event stream frame";
+const CUT_FRAME: &str = "event stream ended within a frame";
 
-/// Frames of the body and events that are taken in one go without giving out a chunk.
-const STEPS_IN_ONE_GO: u32 = 64;
+/// The number of body frames and events that one poll handles without yielding a chunk.
+const STEPS_PER_POLL: u32 = 64;
 
-/// How long the end of the body may take after the end of the function: the last chunk of
-/// HTTP/1.1 has mostly arrived with it.
+/// The time that the end of the body may take after the end of the function. With HTTP/1.1 the last
+/// chunk usually arrives at the same time.
 const LINGER: Duration = Duration::from_millis(100);

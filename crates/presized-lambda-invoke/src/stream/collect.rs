@@ -1,4 +1,4 @@
-//! A streamed answer as one buffer, read by the core.
+//! Collects a streamed response into one buffer.
 
 use std::io;
 use std::pin::Pin;
@@ -7,20 +7,20 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_core::Stream;
 use http_body::{Body, Frame};
+use presized::{Collect, CollectError, Reader};
 use tokio::time::timeout_at;
 
 use super::chunks::Chunks;
-use crate::Invocation;
-use crate::error::{BoxError, Error};
-use presized::{Collect, CollectError, Reader};
+use crate::{BoxError, Error, Invocation};
 
+/// Collects the rest of the stream.
 pub(super) async fn collect<B>(mut chunks: Chunks<B>, reader: Reader) -> Result<Invocation, Error>
 where
     B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
 {
     let deadline = chunks.deadline();
     let collect = Collect::new(Payload(&mut chunks), reader);
-    // While it waits for its budget, the stream does not look at the deadline.
+    // The stream does not check the deadline while `collect` waits for the budget.
     let collected = timeout_at(deadline, collect.bytes()).await;
     let error = match (collected, chunks.completion.take()) {
         (Ok(Ok(payload)), Some(completion)) => {
@@ -35,7 +35,7 @@ where
                 attempts: chunks.head.attempts,
             });
         }
-        // That of the stream says all but what had arrived.
+        // The error of the stream is complete, except for the bytes that had arrived.
         (Ok(Err(CollectError::Body { source, partial, .. })), _) => {
             return Err(source.with_partial(partial));
         }
@@ -46,7 +46,7 @@ where
     Err(chunks.fail(error))
 }
 
-/// The chunks as the body that the core reads.
+/// The chunks as a body.
 struct Payload<'a, B>(&'a mut Chunks<B>);
 
 impl<B> Body for Payload<'_, B>
@@ -64,4 +64,4 @@ where
     }
 }
 
-const FAILED_BEFORE: &str = "stream has ended with an error before";
+const FAILED_BEFORE: &str = "stream had already ended with an error";

@@ -1,27 +1,27 @@
-//! What the frames of a streamed answer say.
+//! The events of a streamed response.
 
 use std::fmt;
 
 use bytes::Bytes;
 use serde::Deserialize;
 
-use super::super::frames::Frame;
+use super::super::event_frame::EventFrame;
 use super::super::invocation::decode_log;
 
-/// What a frame says.
+/// The event in a frame.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// Bytes of the answer.
+    /// Bytes of the response.
     Chunk(Bytes),
     /// The function has ended.
     Complete(Complete),
-    /// Lambda has given up.
+    /// Lambda has failed.
     Exception(Exception),
-    /// Something that this version does not know.
+    /// An event that this version does not know.
     Unknown,
 }
 
-/// How the function ended. Every member is optional
+/// The `InvokeComplete` event. Every member is optional
 /// (<https://docs.aws.amazon.com/lambda/latest/api/API_InvokeWithResponseStreamCompleteEvent.html>).
 #[derive(Debug, Default, Deserialize, PartialEq)]
 #[serde(rename_all = "PascalCase")]
@@ -31,7 +31,7 @@ pub(super) struct Complete {
     log_result: Option<String>,
 }
 
-/// An error of Lambda.
+/// An error of Lambda in the stream.
 #[derive(Debug, PartialEq)]
 pub(super) struct Exception {
     pub(super) code: Option<String>,
@@ -39,21 +39,22 @@ pub(super) struct Exception {
     pub(super) body: Bytes,
 }
 
-/// Why a frame says nothing.
+/// Why a frame has no event.
 #[derive(Debug)]
 pub(super) enum EventError {
-    /// Neither an event nor an error.
+    /// The message type is neither an event nor an error.
     MessageType(Option<String>),
-    /// The end of the function cannot be read.
+    /// The `InvokeComplete` event is not valid JSON.
     Complete(serde_json::Error),
 }
 
 impl Event {
-    pub(super) fn read(frame: Frame) -> Result<Self, EventError> {
+    /// Parses the event in a frame.
+    pub(super) fn parse(frame: EventFrame) -> Result<Self, EventError> {
         match frame.text(":message-type") {
             Some("event") => match frame.text(":event-type") {
                 Some("PayloadChunk") => Ok(Self::Chunk(frame.payload)),
-                Some("InvokeComplete") => Complete::read(&frame.payload).map(Self::Complete),
+                Some("InvokeComplete") => Complete::parse(&frame.payload).map(Self::Complete),
                 _ => Ok(Self::Unknown),
             },
             Some("exception") => Ok(Self::Exception(Exception {
@@ -72,15 +73,15 @@ impl Event {
 }
 
 impl Complete {
-    fn read(payload: &[u8]) -> Result<Self, EventError> {
+    fn parse(payload: &[u8]) -> Result<Self, EventError> {
         if payload.is_empty() {
-            // There is nothing to say, as in `{}`.
+            // It means the same as `{}`.
             return Ok(Self::default());
         }
         serde_json::from_slice(payload).map_err(EventError::Complete)
     }
 
-    /// The end of the log.
+    /// Returns the log tail.
     pub(super) fn log_tail(&self) -> Option<Bytes> {
         decode_log(self.log_result.as_ref()?.as_bytes())
     }
@@ -91,9 +92,9 @@ impl fmt::Display for EventError {
         match self {
             Self::MessageType(None) => f.write_str("event stream frame has no message type"),
             Self::MessageType(Some(found)) => {
-                write!(f, "event stream frame has the message type {found:?}")
+                write!(f, "event stream frame has the unknown message type {found:?}")
             }
-            Self::Complete(_) => f.write_str("InvokeComplete event cannot be read"),
+            Self::Complete(_) => f.write_str("InvokeComplete event is not valid JSON"),
         }
     }
 }
@@ -107,7 +108,7 @@ impl std::error::Error for EventError {
     }
 }
 
-/// Services write the member either way.
+/// Returns the member `message` or `Message`. Services write either.
 fn message(payload: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Details {

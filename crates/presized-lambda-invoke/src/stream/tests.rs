@@ -14,7 +14,7 @@ use presized_support::mock::{Mock, MockError, Step};
 use tokio::time::Instant;
 
 use super::*;
-use crate::observe::Hook;
+use crate::recorder::Hook;
 use crate::{BoxError, ErrorKind, Outcome};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -36,7 +36,7 @@ fn data(bytes: impl Into<Bytes>) -> Step {
     Step::Data(bytes.into())
 }
 
-/// The chunks that a body comes to, joined, and how the stream ends.
+/// Returns the joined chunks of a body and the end of the stream.
 async fn read<B>(body: B) -> (Vec<u8>, Result<Completion, Error>)
 where
     B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
@@ -50,7 +50,7 @@ where
                 payload.extend_from_slice(&chunk);
             }
             Some(Err(error)) => break Err(error),
-            None => break Ok(chunks.completion.take().expect("a stream that ended well")),
+            None => break Ok(chunks.completion.take().expect("a completion")),
         }
     };
     for _ in 0..3 {
@@ -59,7 +59,7 @@ where
     (payload, outcome)
 }
 
-/// `ok`, or what kind of error it is, in short.
+/// Returns `ok` or a short description of the error.
 fn outcome<T>(outcome: &Result<T, Error>) -> String {
     let Err(error) = outcome else { return "ok".to_owned() };
     assert!(error.may_have_run());
@@ -80,7 +80,7 @@ fn outcome<T>(outcome: &Result<T, Error>) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stream_ends_as_the_function_did_after_its_chunks() {
+async fn stream_ends_with_the_result_of_the_function_after_its_chunks() {
     for (last, expected) in [
         (unhex(DONE_OK), "ok"),
         (unhex(DONE_ERR), r#"function Runtime.Broken "x""#),
@@ -88,8 +88,8 @@ async fn stream_ends_as_the_function_did_after_its_chunks() {
         (complete(""), "ok"),
         (complete(r#"{"ErrorCode":null,"LogResult":null,"New":{"a":[1]}}"#), "ok"),
         (complete(r#"{"ErrorCode":"Function.Crashed"}"#), r#"function Function.Crashed "-""#),
-        (complete("{"), "broken: InvokeComplete event cannot be read"),
-        (complete(r#"{"ErrorCode":7}"#), "broken: InvokeComplete event cannot be read"),
+        (complete("{"), "broken: InvokeComplete event is not valid JSON"),
+        (complete(r#"{"ErrorCode":7}"#), "broken: InvokeComplete event is not valid JSON"),
         (
             frame(
                 &[(":message-type", "error"), (":error-code", "E"), (":error-message", "m")],
@@ -100,13 +100,13 @@ async fn stream_ends_as_the_function_did_after_its_chunks() {
         (frame(&[(":message-type", "exception")], b"<xml>"), r#"service - "-""#),
         (
             frame(&[(":message-type", "new")], b""),
-            r#"broken: event stream frame has the message type "new""#,
+            r#"broken: event stream frame has the unknown message type "new""#,
         ),
         (frame(&[], b""), "broken: event stream frame has no message type"),
-        (vec![], "broken: stream ended without an InvokeComplete event"),
-        (unhex(DONE_OK)[..50].to_vec(), "broken: stream ended inside an event stream frame"),
-        (unhex(DONE_OK)[..5].to_vec(), "broken: stream ended inside an event stream frame"),
-        (vec![0; 12], "broken: checksum of an event stream prelude is wrong"),
+        (vec![], "broken: event stream ended without an InvokeComplete event"),
+        (unhex(DONE_OK)[..50].to_vec(), "broken: event stream ended within a frame"),
+        (unhex(DONE_OK)[..5].to_vec(), "broken: event stream ended within a frame"),
+        (vec![0; 12], "broken: event stream prelude has a wrong checksum"),
     ] {
         let whole = [unhex(CHUNK), last].concat();
         let bytes = whole.chunks(1).map(|byte| data(byte.to_vec()));
@@ -119,9 +119,9 @@ async fn stream_ends_as_the_function_did_after_its_chunks() {
 }
 
 #[tokio::test]
-async fn log_tail_is_decoded_where_it_can_be() {
+async fn log_tail_is_decoded_if_it_is_base64() {
     for (log, expected) in [
-        // It begins inside of a character.
+        // It begins within a UTF-8 character.
         (r#""hWxvZwo=""#, Some(&b"\x85log\n"[..])),
         (r#""""#, Some(b"")),
         (r#""%""#, None),
@@ -138,7 +138,7 @@ async fn log_tail_is_decoded_where_it_can_be() {
 }
 
 #[tokio::test]
-async fn what_is_not_known_is_skipped() {
+async fn unknown_events_and_trailers_are_ignored() {
     let start = [event("initial-response", "{}"), chunk("a"), event("New", "?"), chunk("")];
     let whole = [start.concat(), chunk("b"), complete("{}")].concat();
     let mut trailers = http::HeaderMap::new();
@@ -199,7 +199,7 @@ async fn body_is_dropped_with_the_end_of_the_stream() {
 }
 
 #[tokio::test]
-async fn flood_of_nothing_gives_way_to_others() {
+async fn flood_of_ignored_events_yields_to_other_tasks() {
     for nothing in [Bytes::new(), Bytes::from(event("New", "?")), Bytes::from(chunk(""))] {
         let polls = Arc::default();
         let steps = (0..1000).map(|_| data(nothing.clone()));
@@ -222,7 +222,7 @@ async fn deadline_bounds_the_whole_stream() {
     assert_eq!((&payload[..], outcome(&end).as_str()), (&b"abc"[..], "timeout"));
     assert_eq!(begin.elapsed().as_secs(), TIMEOUT.as_secs());
 
-    // However much there is to read.
+    // Even with data that is ready.
     let mut chunks = chunks(Mock::new((0..10).map(|_| data(unhex(CHUNK)))));
     for _ in 0..3 {
         assert_eq!(chunks.next().await.expect("a chunk").expect("no error"), "abc");
@@ -233,7 +233,7 @@ async fn deadline_bounds_the_whole_stream() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn end_of_the_body_is_waited_for_only_a_moment() {
+async fn wait_for_the_end_of_the_body_is_short() {
     for (last, expected) in
         [(unhex(DONE_OK), "ok"), (unhex(DONE_ERR), r#"function Runtime.Broken "x""#)]
     {
@@ -245,7 +245,7 @@ async fn end_of_the_body_is_waited_for_only_a_moment() {
 }
 
 #[tokio::test]
-async fn stream_is_reported_when_it_has_ended_or_is_dropped() {
+async fn call_is_reported_when_the_stream_has_ended_or_is_dropped() {
     for (body, polls, expected, bytes) in [
         (vec![unhex(CHUNK), unhex(DONE_OK)], 2, Outcome::Succeeded, 3),
         (vec![unhex(CHUNK), unhex(DONE_ERR)], 2, Outcome::FunctionError, 3),
@@ -254,9 +254,9 @@ async fn stream_is_reported_when_it_has_ended_or_is_dropped() {
         (vec![unhex(CHUNK), unhex(DONE_OK)], 1, Outcome::Cancelled, 3),
     ] {
         let reports = Arc::new(Mutex::new(Vec::new()));
-        let told = reports.clone();
+        let sink = reports.clone();
         let hook = Hook::new(move |report| {
-            told.lock().expect("no panic").push((report.outcome, report.response_bytes));
+            sink.lock().expect("no panic").push((report.outcome, report.response_bytes));
         });
         let recorder = Recorder::new(Some(hook), "f".to_owned(), None, 0);
         let mut chunks = chunks(Mock::of(body)).recorded_by(recorder);
@@ -270,7 +270,7 @@ async fn stream_is_reported_when_it_has_ended_or_is_dropped() {
 }
 
 #[tokio::test]
-async fn collect_gives_one_buffer_and_the_completion() {
+async fn collect_returns_one_buffer_and_the_log_tail() {
     let pool = BufferPool::new(64 << 20);
     let budget = MemoryBudget::new(64 << 20);
     let reader = Reader::new(1 << 20).pool(&pool).budget(&budget);
@@ -288,13 +288,13 @@ async fn collect_gives_one_buffer_and_the_completion() {
 }
 
 #[tokio::test]
-async fn collect_fails_as_the_stream_does_or_at_the_limit() {
+async fn collect_fails_with_the_error_of_the_stream_or_over_the_limit() {
     for (limit, last, expected) in [
         (6, unhex(DONE_OK), "ok"),
         (5, unhex(DONE_OK), "too large: 6"),
         (6, unhex(DONE_ERR), r#"function Runtime.Broken "x""#),
         (6, unhex(EXCEPTION), r#"service ServiceException "x""#),
-        (6, vec![], "broken: stream ended without an InvokeComplete event"),
+        (6, vec![], "broken: event stream ended without an InvokeComplete event"),
     ] {
         let body = chunks(Mock::of([unhex(CHUNK), unhex(CHUNK), last]));
         let collected = collect::collect(body, limit.into()).await;
@@ -305,7 +305,7 @@ async fn collect_fails_as_the_stream_does_or_at_the_limit() {
     }
 }
 
-/// A body that counts how often it is polled, and that lets go of the count when it is dropped.
+/// A body that counts its polls. It drops its reference to the count when it is dropped.
 struct Watched {
     body: Mock,
     polls: Arc<AtomicUsize>,

@@ -1,4 +1,4 @@
-//! Peers here are scripts of raw bytes, so that each failure comes at a known point.
+//! Tests against servers that send scripted bytes, so that each failure occurs at a known point.
 
 #[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
 mod connect;
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use super::*;
 use crate::HttpVersion;
 
-/// Ends what would hang.
+/// Fails a test that would hang.
 async fn within<T>(work: impl Future<Output = T>) -> T {
     timeout(Duration::from_secs(10), work).await.expect("this must not hang")
 }
@@ -46,13 +46,13 @@ fn post(address: SocketAddr, payload: &'static str) -> Request<Full<Bytes>> {
         .unwrap()
 }
 
-/// The body of the response, or how far the request has come without one.
+/// Returns the body of the response, or how far a failed request came.
 async fn exchange(sending: Sending) -> Result<Bytes, Phase> {
     let response = sending.await.map_err(|error| error.phase)?;
     Ok(response.into_body().collect().await.unwrap().to_bytes())
 }
 
-/// One request with the payload `{}`, as it came over the wire.
+/// Reads one request with the payload `{}` from the wire.
 async fn read_request(stream: &mut TcpStream) -> String {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n{}") {

@@ -7,7 +7,7 @@ use presized_support::scripted::{Reply, Scripted};
 use super::{builder, client, ok};
 
 #[tokio::test]
-async fn a_server_that_stays_silent_is_asked_once() {
+async fn silent_server_gets_one_request() {
     let server = Scripted::start(|_, _| Reply::Hang(Bytes::new()));
     let client = builder(&server).timeout(Duration::from_millis(50)).build().unwrap();
     let error = client.invoke("f").send().await.unwrap_err();
@@ -16,7 +16,7 @@ async fn a_server_that_stays_silent_is_asked_once() {
 }
 
 #[tokio::test]
-async fn attempts_share_one_deadline() {
+async fn attempts_share_the_deadline_of_the_call() {
     let server = Scripted::start(|_, _| Reply::Hang(Bytes::new()));
     let client = builder(&server)
         .max_attempts(9)
@@ -27,12 +27,12 @@ async fn attempts_share_one_deadline() {
         .unwrap();
     let error = client.invoke("f").send().await.unwrap_err();
     assert!(error.is_timeout() && error.may_have_run(), "{error:?}");
-    // The second has 300 ms, and there is no time for a third.
+    // The second attempt has 300 ms, and there is no time for a third.
     assert_eq!((error.attempts(), server.requests().len()), (2, 2));
 }
 
 #[tokio::test]
-async fn an_attempt_that_timed_out_is_followed_by_another_only_by_choice() {
+async fn attempt_that_timed_out_is_retried_only_by_choice() {
     for (retry, sent) in [(false, 1), (true, 3)] {
         let server = Scripted::start(|_, _| Reply::Hang(Bytes::new()));
         let call = client(&server)
@@ -46,7 +46,7 @@ async fn an_attempt_that_timed_out_is_followed_by_another_only_by_choice() {
 }
 
 #[tokio::test]
-async fn a_body_that_stops_is_bounded_by_the_deadline() {
+async fn deadline_bounds_a_stalled_body() {
     let half = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf";
     let server = Scripted::start(move |_, _| Reply::Hang(Bytes::from_static(half)));
     let call = client(&server).invoke("f").timeout(Duration::from_millis(50));
@@ -55,7 +55,7 @@ async fn a_body_that_stops_is_bounded_by_the_deadline() {
 }
 
 #[tokio::test]
-async fn a_deadline_that_has_passed_sends_nothing() {
+async fn call_after_its_deadline_sends_nothing() {
     let server = Scripted::start(|_, _| ok("hello"));
     let client = client(&server);
     for call in [
@@ -70,7 +70,7 @@ async fn a_deadline_that_has_passed_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_timeout_may_be_as_long_as_there_are_durations() {
+async fn timeout_may_be_the_longest_duration() {
     let server = Scripted::start(|_, _| ok("hello"));
     let client = builder(&server)
         .timeout(Duration::MAX)
@@ -87,8 +87,8 @@ async fn a_timeout_may_be_as_long_as_there_are_durations() {
 
 #[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
 #[tokio::test]
-async fn a_connection_that_is_never_made_cannot_have_executed_anything() {
-    // It accepts nothing, and its queue is full after two connections.
+async fn call_without_a_connection_cannot_have_run() {
+    // The listener accepts no connection, so the TLS handshake never begins.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let server = Scripted::in_turn([]);
     let client = builder(&server)
@@ -106,7 +106,7 @@ async fn a_connection_that_is_never_made_cannot_have_executed_anything() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_dropped_leaves_no_half_read_connection() {
+async fn connection_of_a_dropped_call_is_not_used_again() {
     let server = Scripted::start(|number, _| match number {
         0 => Reply::Hang(Bytes::from_static(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")),
         _ => ok("hello"),

@@ -1,12 +1,12 @@
-//! The Invoke client against servers that do what a test says, byte for byte.
+//! The Invoke client against servers that send scripted bytes.
 
-mod answers;
 mod deadlines;
-mod refusals;
-mod report;
+mod reports;
 mod requests;
+mod responses;
 mod retries;
 mod secrets;
+mod service_errors;
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use aws_credential_types::Credentials;
 use presized_lambda_invoke::{Client, ClientBuilder};
 use presized_support::scripted::{Reply, Scripted};
 
-/// Settings for `server`, with waits short enough for a test.
+/// Returns the settings of a client of `server`, with short waits.
 fn builder(server: &Scripted) -> ClientBuilder {
     Client::builder()
         .region("us-east-1")
         .endpoint(server.url())
         .credentials(keys("AKIDEXAMPLE", "not-a-real-secret"))
         .backoff(Duration::from_millis(1), Duration::from_millis(2))
-        // So that nothing hangs. No test waits for it.
+        // A test that hangs fails. No test waits for it.
         .timeout(Duration::from_secs(20))
 }
 
@@ -33,12 +33,12 @@ fn client(server: &Scripted) -> Client {
     builder(server).build().unwrap()
 }
 
-/// 200 with this body.
+/// Makes a response with status 200.
 fn ok(body: impl AsRef<[u8]>) -> Reply {
     Reply::response("200 OK", &[], body)
 }
 
-/// An error of Lambda.
-fn refusal(status: &str, code: &str) -> Reply {
+/// Makes an error response of Lambda.
+fn service_error(status: &str, code: &str) -> Reply {
     Reply::response(status, &[("x-amzn-ErrorType", code)], r#"{"message":"m"}"#)
 }

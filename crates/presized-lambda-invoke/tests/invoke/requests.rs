@@ -5,9 +5,9 @@ use presized_support::scripted::Scripted;
 
 use super::{builder, client, ok};
 
-/// The name is encoded once on the wire, whatever the HTTP client thinks of it.
+/// The HTTP client must not encode the path a second time.
 #[tokio::test]
-async fn names_are_encoded_once_on_the_wire() {
+async fn function_name_is_encoded_once_on_the_wire() {
     let server = Scripted::start(|_, _| ok(""));
     let client = client(&server);
     for (function, qualifier, target) in [
@@ -34,7 +34,7 @@ async fn names_are_encoded_once_on_the_wire() {
 }
 
 #[tokio::test]
-async fn an_endpoint_may_carry_a_path() {
+async fn endpoint_may_have_a_path() {
     let server = Scripted::start(|_, _| ok(""));
     let client = builder(&server).endpoint(format!("{}/base/", server.url())).build().unwrap();
     assert_eq!(client.invoke("f").send().await.unwrap().status, 200);
@@ -44,7 +44,7 @@ async fn an_endpoint_may_carry_a_path() {
 }
 
 #[tokio::test]
-async fn every_option_is_a_header_and_is_signed() {
+async fn options_are_signed_headers() {
     let server = Scripted::start(|_, _| ok(""));
     let client = builder(&server).user_agent("me/1.0").build().unwrap();
     let call = client
@@ -83,7 +83,7 @@ async fn every_option_is_a_header_and_is_signed() {
 }
 
 #[tokio::test]
-async fn a_payload_can_be_anything_that_serde_writes() {
+async fn payload_is_serialized_as_json() {
     let server = Scripted::start(|_, _| ok(""));
     let call = client(&server).invoke("f").json(&[("a", 1)]);
     assert_eq!(call.send().await.unwrap().status, 200);
@@ -91,7 +91,7 @@ async fn a_payload_can_be_anything_that_serde_writes() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_of_what_cannot_be_written() {
+async fn invalid_input_is_not_sent() {
     let server = Scripted::start(|_, _| ok(""));
     let client = client(&server);
     // JSON has no keys but strings.
@@ -103,7 +103,7 @@ async fn nothing_is_sent_of_what_cannot_be_written() {
         client.invoke("f").qualifier(""),
         client.invoke("f").tenant_id("line\r\nX-Evil: 1"),
         client.invoke("f").durable_execution_name("\0"),
-        // Whoever reads a header takes these off, and calls for another tenant.
+        // A server would remove the spaces and see another tenant.
         client.invoke("f").tenant_id(" a"),
         client.invoke("f").tenant_id("a\t"),
         client.invoke("f").json(&no_json),

@@ -4,13 +4,13 @@ use bytes::Bytes;
 use presized_lambda_invoke::ErrorKind;
 use presized_support::scripted::{Reply, Scripted};
 
-use super::{builder, client, ok, refusal};
+use super::{builder, client, ok, service_error};
 
 #[tokio::test]
-async fn what_lambda_refused_for_now_is_sent_again() {
+async fn temporary_service_error_is_retried() {
     for status in ["429 Too Many Requests", "500 Internal Server Error", "503 Unavailable"] {
-        let refused = || refusal(status, "SomeException");
-        let server = Scripted::in_turn([refused(), refused(), ok("hello")]);
+        let error = || service_error(status, "SomeException");
+        let server = Scripted::in_turn([error(), error(), ok("hello")]);
         let invocation = client(&server).invoke("f").payload("event").send().await.unwrap();
         assert_eq!((invocation.payload.as_ref(), invocation.attempts), (&b"hello"[..], 3));
         for request in server.requests() {
@@ -20,7 +20,7 @@ async fn what_lambda_refused_for_now_is_sent_again() {
 }
 
 #[tokio::test]
-async fn what_lambda_refused_for_good_is_not_sent_again() {
+async fn permanent_service_error_is_not_retried() {
     for (status, code) in [
         ("400 Bad Request", "InvalidRequestContentException"),
         ("403 Forbidden", "AccessDeniedException"),
@@ -30,7 +30,7 @@ async fn what_lambda_refused_for_good_is_not_sent_again() {
         ("502 Bad Gateway", "InvalidZipFileException"),
         ("502 Bad Gateway", "KMSNotFoundException"),
     ] {
-        let server = Scripted::in_turn([refusal(status, code), ok("hello")]);
+        let server = Scripted::in_turn([service_error(status, code), ok("hello")]);
         let error = client(&server).invoke("f").send().await.unwrap_err();
         assert_eq!(error.as_service_error().unwrap().code.as_deref(), Some(code));
         assert_eq!(server.requests().len(), 1, "{code}");
@@ -38,17 +38,17 @@ async fn what_lambda_refused_for_good_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn the_number_of_attempts_is_bounded() {
-    for (most, sent) in [(0, 1), (1, 1), (2, 2), (5, 5)] {
-        let server = Scripted::start(|_, _| refusal("503 Unavailable", "A"));
-        let client = builder(&server).max_attempts(most).build().unwrap();
+async fn number_of_attempts_is_bounded() {
+    for (max, sent) in [(0, 1), (1, 1), (2, 2), (5, 5)] {
+        let server = Scripted::start(|_, _| service_error("503 Unavailable", "A"));
+        let client = builder(&server).max_attempts(max).build().unwrap();
         let error = client.invoke("f").send().await.unwrap_err();
         assert_eq!((error.attempts(), server.requests().len()), (sent, sent as usize));
     }
 }
 
 #[tokio::test]
-async fn what_may_have_run_is_not_sent_again() {
+async fn call_that_may_have_run_is_not_retried() {
     let half = Bytes::from_static(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
     for reply in [
         Reply::Close(Bytes::new()),
@@ -59,8 +59,8 @@ async fn what_may_have_run_is_not_sent_again() {
         Reply::response("500 Internal Server Error", &[], r#"{"errorType":"E"}"#),
         Reply::response("502 Bad Gateway", &[], "<html>"),
         Reply::response("502 Bad Gateway", &[], r#"{"code":"BAD_GATEWAY"}"#),
-        refusal("504 Gateway Timeout", "ThrottlingException"),
-        refusal("503 Unavailable", "EFSIOException"),
+        service_error("504 Gateway Timeout", "ThrottlingException"),
+        service_error("503 Unavailable", "EFSIOException"),
         Reply::response("504 Gateway Timeout", &[], ""),
     ] {
         let shown = format!("{reply:?}");
@@ -72,7 +72,7 @@ async fn what_may_have_run_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn what_may_have_run_is_sent_again_by_choice() {
+async fn call_that_may_have_run_is_retried_by_choice() {
     for reply in [
         Reply::Close(Bytes::new()),
         Reply::Reset(Bytes::new()),
@@ -86,11 +86,11 @@ async fn what_may_have_run_is_sent_again_by_choice() {
 }
 
 #[tokio::test]
-async fn an_attempt_that_may_have_run_is_not_forgotten() {
+async fn may_have_run_includes_earlier_attempts() {
     let server = Scripted::in_turn([
         Reply::Close(Bytes::new()),
-        refusal("429 Too Many Requests", "A"),
-        refusal("429 Too Many Requests", "A"),
+        service_error("429 Too Many Requests", "A"),
+        service_error("429 Too Many Requests", "A"),
     ]);
     let call = client(&server).invoke("f").retry_after_send(true);
     let error = call.send().await.unwrap_err();
@@ -99,7 +99,7 @@ async fn an_attempt_that_may_have_run_is_not_forgotten() {
 }
 
 #[tokio::test]
-async fn a_function_error_is_an_answer() {
+async fn function_error_is_not_retried() {
     let failed = Reply::response("200 OK", &[("X-Amz-Function-Error", "Unhandled")], "{}");
     let server = Scripted::in_turn([failed, ok("hello")]);
     let call = client(&server).invoke("f").retry_after_send(true);
@@ -108,7 +108,7 @@ async fn a_function_error_is_an_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_over_the_limit_is_not_asked_for_twice() {
+async fn response_over_the_limit_is_not_retried() {
     let server = Scripted::start(|_, _| ok("hello"));
     let call = client(&server).invoke("f").limit(4).retry_after_send(true);
     assert!(call.send().await.unwrap_err().is_too_large());
@@ -116,7 +116,7 @@ async fn an_answer_over_the_limit_is_not_asked_for_twice() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_tried_again_and_cannot_have_run() {
+async fn refused_connection_is_retried_and_cannot_have_run() {
     let server = Scripted::in_turn([]);
     let client = client(&server);
     drop(server);
@@ -125,9 +125,9 @@ async fn nobody_there_is_tried_again_and_cannot_have_run() {
     assert_eq!((error.attempts(), error.may_have_run()), (3, false));
 }
 
-/// A pooled connection that the server has closed in the meantime.
+/// The server closes each connection after its response.
 #[tokio::test]
-async fn a_connection_that_was_closed_while_it_was_idle_costs_nobody_a_call() {
+async fn idle_connection_that_was_closed_fails_no_call() {
     let server = Scripted::start(|number, request| {
         let response = format!("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n{}", number % 10);
         assert_eq!(request.connection, number, "the last one was closed");
@@ -137,7 +137,7 @@ async fn a_connection_that_was_closed_while_it_was_idle_costs_nobody_a_call() {
     for number in 0..50 {
         let invocation = client.invoke("f").send().await.unwrap();
         assert_eq!(invocation.payload, (number % 10).to_string());
-        // Closing and the next call at the same time is another matter: that may have run.
+        // A call at the same time as the close may have run, and is not tested here.
         while server.closed() <= number {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
@@ -146,7 +146,7 @@ async fn a_connection_that_was_closed_while_it_was_idle_costs_nobody_a_call() {
 }
 
 #[tokio::test]
-async fn the_wait_that_lambda_asks_for_is_kept() {
+async fn retry_after_is_respected() {
     let throttled =
         Reply::response("429 Too Many Requests", &[("Retry-After", "1")], r#"{"Reason":"R"}"#);
     let server = Scripted::in_turn([throttled, ok("hello")]);
@@ -157,12 +157,12 @@ async fn the_wait_that_lambda_asks_for_is_kept() {
 }
 
 #[tokio::test]
-async fn a_wait_past_the_deadline_is_not_begun() {
+async fn wait_past_the_deadline_is_not_begun() {
     for retry_after in ["3600", "99999999999999999999", "Tue, 31 Dec 2999 23:59:59 GMT"] {
         let headers = [("Retry-After", retry_after)];
         let throttled = Reply::response("429 Too Many Requests", &headers, "");
         let server = Scripted::in_turn([throttled, ok("hello")]);
-        // It would otherwise take the 20 seconds of the deadline.
+        // A wait would end at the deadline, after 20 seconds.
         let call = client(&server).invoke("f").send();
         let error = tokio::time::timeout(Duration::from_secs(10), call).await.unwrap().unwrap_err();
         assert!(error.is_throttling(), "{error:?}");
@@ -171,7 +171,7 @@ async fn a_wait_past_the_deadline_is_not_begun() {
 }
 
 #[tokio::test]
-async fn a_wrong_clock_is_corrected_once_and_for_all() {
+async fn wrong_clock_is_corrected_once() {
     for ahead in [3600, -3600_i64] {
         let server = Scripted::start(move |number, _| match number {
             0 => {
@@ -200,7 +200,7 @@ async fn a_wrong_clock_is_corrected_once_and_for_all() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_always_elsewhere_in_time_is_believed_once() {
+async fn clock_is_corrected_at_most_once_a_call() {
     let server = Scripted::start(|number, _| {
         let far = SystemTime::UNIX_EPOCH + Duration::from_secs(86_400 * 365 * number as u64);
         Reply::response("403 Forbidden", &[("Date", &httpdate::fmt_http_date(far))], "{}")
@@ -211,7 +211,7 @@ async fn a_server_that_is_always_elsewhere_in_time_is_believed_once() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_of_lambda_is_neither_followed_nor_sent_again() {
+async fn unexpected_response_is_neither_followed_nor_retried() {
     let many = "X-Many: 1\r\n".repeat(200);
     let long = "x".repeat(1 << 20);
     for (head, refused) in [
@@ -234,10 +234,10 @@ async fn what_is_no_answer_of_lambda_is_neither_followed_nor_sent_again() {
 }
 
 #[tokio::test]
-async fn word_that_an_answer_will_come_is_not_the_answer() {
+async fn interim_responses_are_skipped() {
     let early = "HTTP/1.1 100 Continue\r\n\r\n".repeat(1000);
-    let answer = format!("{early}HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
-    let server = Scripted::in_turn([Reply::Keep(answer.into()), Reply::Close(early.into())]);
+    let response = format!("{early}HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    let server = Scripted::in_turn([Reply::Keep(response.into()), Reply::Close(early.into())]);
     let client = client(&server);
     assert_eq!(client.invoke("f").send().await.unwrap().payload, "hello");
     let error = client.invoke("f").send().await.unwrap_err();

@@ -7,19 +7,19 @@ use presized_lambda_invoke::{Client, ErrorKind};
 use presized_support::log::Log;
 use presized_support::scripted::{Reply, Scripted};
 
-use super::{builder, keys, ok, refusal};
+use super::{builder, keys, ok, service_error};
 
 const SECRETS: [&str; 3] = ["s3cr3t-key", "s3ss10n-token", "p4yl04d"];
 
 #[tokio::test]
-async fn no_secret_and_no_payload_is_shown_or_logged() {
+async fn secrets_and_payloads_are_neither_shown_nor_logged() {
     let log = Log::of_this_thread();
     let failed = [("X-Amz-Function-Error", "Unhandled")];
     let server = Scripted::in_turn([
         ok("p4yl04d"),
         Reply::response("200 OK", &failed, r#"{"answer":"p4yl04d"}"#),
-        refusal("503 Unavailable", "A"),
-        refusal("403 Forbidden", "SignatureDoesNotMatch"),
+        service_error("503 Unavailable", "A"),
+        service_error("403 Forbidden", "SignatureDoesNotMatch"),
         Reply::Close(Default::default()),
     ]);
     let settings = builder(&server).credentials(Credentials::new(
@@ -48,13 +48,13 @@ async fn no_secret_and_no_payload_is_shown_or_logged() {
         assert!(!shown.contains(secret), "{secret} in {shown}");
         assert!(!log.contains(secret), "{secret} in {log}");
     }
-    // It is a log of these calls all the same.
+    // The log has these calls.
     assert!(log.contains("secret-function") && log.contains("SignatureDoesNotMatch"), "{log}");
     assert!(log.contains("attempt=2"), "{log}");
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_refused_is_not_shown_with_its_password() {
+async fn refused_endpoint_is_not_shown_with_its_password() {
     let settings = Client::builder()
         .region("us-east-1")
         .credentials(keys("AKIDEXAMPLE", "s3cr3t-key"))
@@ -66,7 +66,7 @@ async fn an_endpoint_that_is_refused_is_not_shown_with_its_password() {
 }
 
 #[tokio::test]
-async fn a_provider_that_fails_is_told_as_missing_credentials() {
+async fn failed_provider_is_a_credentials_error() {
     #[derive(Debug)]
     struct Failing;
 

@@ -1,7 +1,7 @@
-//! The client of the Invoke API before servers that others have written.
+//! The Invoke client against servers of other projects.
 //!
-//! A test whose server is not installed says so and passes, unless the environment has
-//! `PRESIZED_REQUIRE_PEERS=1`. `.ci/peers/install` installs them all.
+//! A test whose server is not installed prints so and passes, unless the environment has
+//! `PRESIZED_REQUIRE_PEERS=1`. `.ci/peers/install` installs the servers.
 
 mod cargo_lambda;
 mod moto;
@@ -16,7 +16,7 @@ use aws_credential_types::Credentials;
 use presized_lambda_invoke::{Client, ClientBuilder, Error, ErrorKind, ServiceError};
 use tokio::time::timeout;
 
-/// A client of the server at this address.
+/// Returns the settings of a client of the server at this address.
 fn client(address: SocketAddr, credentials: &Credentials) -> ClientBuilder {
     Client::builder()
         .endpoint(format!("http://{address}"))
@@ -24,17 +24,17 @@ fn client(address: SocketAddr, credentials: &Credentials) -> ClientBuilder {
         .credentials(credentials.clone())
 }
 
-/// For servers that do not look at a signature.
+/// Returns credentials for servers that do not verify signatures.
 fn any_credentials() -> Credentials {
     Credentials::new("AKIDEXAMPLE", "secret", None, None, "test")
 }
 
-/// What the server refused a call with. Its answer was the only one.
+/// Returns the service error of a call that had one attempt.
 #[track_caller]
-fn refusal(error: Error) -> ServiceError {
+fn service_error(error: Error) -> ServiceError {
     assert_eq!(error.attempts(), 1, "{error:?}");
     assert!(!error.may_have_run(), "{error:?}");
-    let ErrorKind::Service(error) = error.into_kind() else { panic!("the server did not refuse") };
+    let ErrorKind::Service(error) = error.into_kind() else { panic!("not a service error") };
     error
 }
 

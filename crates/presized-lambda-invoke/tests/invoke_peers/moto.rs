@@ -1,7 +1,7 @@
-//! moto: signatures, before an implementation that is not ours.
+//! moto: verifies signatures by an independent implementation.
 //!
-//! It answers any function with the payload. The payloads are not empty: instead of an empty
-//! one moto hashes the headers, and refuses what botocore signs too.
+//! Each function returns its payload. No payload is empty: moto hashes the headers instead of an
+//! empty payload, and refuses the signatures of botocore too.
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -12,12 +12,12 @@ use http::{Request, StatusCode};
 use presized_lambda_invoke::{Client, InvocationType};
 use presized_support::process::{Process, pinned_peer};
 
-use crate::{REGION, client, plain, refusal, within_time};
+use crate::{REGION, client, plain, service_error, within_time};
 
 const ARN: &str = "arn:aws:lambda:us-east-1:123456789012:function:echo";
 
 #[tokio::test]
-async fn every_form_of_a_name_is_signed_as_it_is_sent() {
+async fn function_name_of_each_form_is_signed() {
     within_time(async {
         let Some(moto) = Moto::start().await else { return };
         let client = moto.client(&moto.of_user);
@@ -26,16 +26,20 @@ async fn every_form_of_a_name_is_signed_as_it_is_sent() {
             .into_iter()
             .chain(["", ":live", ":7", ":$LATEST"].map(|version| format!("{ARN}{version}")))
         {
-            let answer = client.invoke(&name).payload("1").send().await.unwrap();
-            assert_eq!((answer.status, &answer.payload[..]), (StatusCode::OK, &b"1"[..]), "{name}");
-            assert_eq!(moto.answered(&format!("{name}/invocations"), "200"), 1, "{name}");
+            let response = client.invoke(&name).payload("1").send().await.unwrap();
+            assert_eq!(
+                (response.status, &response.payload[..]),
+                (StatusCode::OK, &b"1"[..]),
+                "{name}"
+            );
+            assert_eq!(moto.logged(&format!("{name}/invocations"), "200"), 1, "{name}");
         }
         for name in ["echo", ARN] {
             for qualifier in ["live", "7", "$LATEST", "$LATEST.PUBLISHED"] {
                 let call = client.invoke(name).qualifier(qualifier).payload("1");
                 assert_eq!(call.send().await.unwrap().payload, "1", "{name} {qualifier}");
                 let path = format!("{name}/invocations?Qualifier={qualifier}");
-                assert_eq!(moto.answered(&path, "200"), 1, "{path}");
+                assert_eq!(moto.logged(&path, "200"), 1, "{path}");
             }
         }
     })
@@ -43,22 +47,22 @@ async fn every_form_of_a_name_is_signed_as_it_is_sent() {
 }
 
 #[tokio::test]
-async fn payloads_of_any_length_are_hashed() {
+async fn payload_of_any_length_is_hashed() {
     within_time(async {
         let Some(moto) = Moto::start().await else { return };
         let client = moto.client(&moto.of_user);
         for payload in ["1", "\r\n ", "καλημέρα\0", &"x".repeat(100_000), &"é".repeat(1 << 20)]
         {
-            let answer = client.invoke("echo").payload(payload.to_owned()).send().await.unwrap();
-            assert!(answer.payload == payload, "{} bytes", payload.len());
-            assert_eq!(answer.attempts, 1);
+            let response = client.invoke("echo").payload(payload.to_owned()).send().await.unwrap();
+            assert!(response.payload == payload, "{} bytes", payload.len());
+            assert_eq!(response.attempts, 1);
         }
     })
     .await;
 }
 
 #[tokio::test]
-async fn the_headers_of_a_call_are_signed() {
+async fn headers_of_a_call_are_signed() {
     within_time(async {
         let Some(moto) = Moto::start().await else { return };
         let client = moto.client(&moto.of_user);
@@ -67,7 +71,7 @@ async fn the_headers_of_a_call_are_signed() {
             (InvocationType::Event, StatusCode::ACCEPTED),
             (InvocationType::DryRun, StatusCode::NO_CONTENT),
         ] {
-            let answer = client
+            let response = client
                 .invoke("echo")
                 .payload("1")
                 .invocation_type(invocation_type)
@@ -78,32 +82,32 @@ async fn the_headers_of_a_call_are_signed() {
                 .send()
                 .await
                 .unwrap();
-            assert_eq!((answer.status, answer.attempts), (expected, 1));
-            assert!(answer.request_id.is_some());
+            assert_eq!((response.status, response.attempts), (expected, 1));
+            assert!(response.request_id.is_some());
         }
     })
     .await;
 }
 
 #[tokio::test]
-async fn temporary_credentials_are_sent_with_their_token() {
+async fn temporary_credentials_are_sent_with_their_session_token() {
     within_time(async {
         let Some(moto) = Moto::start().await else { return };
-        let answer = moto.client(&moto.of_role).invoke("echo").payload("1").send().await.unwrap();
-        assert_eq!(answer.payload, "1");
+        let response = moto.client(&moto.of_role).invoke("echo").payload("1").send().await.unwrap();
+        assert_eq!(response.payload, "1");
 
         let (key, secret) = (moto.of_role.access_key_id(), moto.of_role.secret_access_key());
-        let of_another = Credentials::new(key, secret, Some("another".to_owned()), None, "test");
-        let error = moto.client(&of_another).invoke("echo").payload("1").send().await.unwrap_err();
-        let refusal = refusal(error);
-        assert_eq!(refusal.status, StatusCode::FORBIDDEN);
-        assert!(tag(&refusal.body, "Code") == "InvalidClientTokenId", "{refusal:?}");
+        let wrong_token = Credentials::new(key, secret, Some("another".to_owned()), None, "test");
+        let error = moto.client(&wrong_token).invoke("echo").payload("1").send().await.unwrap_err();
+        let error = service_error(error);
+        assert_eq!(error.status, StatusCode::FORBIDDEN);
+        assert!(tag(&error.body, "Code") == "InvalidClientTokenId", "{error:?}");
     })
     .await;
 }
 
 #[tokio::test]
-async fn what_is_signed_with_a_wrong_secret_is_refused_once() {
+async fn wrong_secret_is_refused_without_a_retry() {
     within_time(async {
         let Some(moto) = Moto::start().await else { return };
         let (key, secret) = (moto.of_user.access_key_id(), "not the secret of this key");
@@ -117,11 +121,11 @@ async fn what_is_signed_with_a_wrong_secret_is_refused_once() {
             for shown in [error.to_string(), format!("{error:?}")] {
                 assert!(!shown.contains(secret), "{shown}");
             }
-            // Lambda's own would be JSON; moto has XML for all services.
-            let refusal = refusal(error);
-            assert_eq!((refusal.status, refusal.code), (StatusCode::FORBIDDEN, None));
-            assert_eq!(tag(&refusal.body, "Code"), expected);
-            assert_eq!(moto.answered(&format!("{expected}/invocations"), "403"), 1);
+            // Lambda writes JSON. moto writes XML for all services.
+            let error = service_error(error);
+            assert_eq!((error.status, error.code), (StatusCode::FORBIDDEN, None));
+            assert_eq!(tag(&error.body, "Code"), expected);
+            assert_eq!(moto.logged(&format!("{expected}/invocations"), "403"), 1);
         }
     })
     .await;
@@ -129,14 +133,14 @@ async fn what_is_signed_with_a_wrong_secret_is_refused_once() {
 
 struct Moto {
     process: Process,
-    /// They last.
+    /// Permanent credentials.
     of_user: Credentials,
-    /// They are of a session, with a token.
+    /// Temporary credentials with a session token.
     of_role: Credentials,
 }
 
 impl Moto {
-    /// One that verifies signatures, or None where moto is not installed.
+    /// Starts moto with verification of signatures. Returns `None` if it is not installed.
     async fn start() -> Option<Self> {
         let program = pinned_peer("moto_server")?;
         let process = Process::start(1, "Running on", |_, ports| {
@@ -145,7 +149,7 @@ impl Moto {
             command
         });
         let address = process.address(0);
-        // No containers.
+        // moto must not start containers.
         control(address, "config", r#"{"lambda": {"use_docker": false}}"#).await;
 
         api(address, "iam", "Action=CreateUser&UserName=user").await;
@@ -160,7 +164,7 @@ impl Moto {
         let session = api(address, "sts", &session).await;
         let of_role = credentials(&session, Some(tag(session.as_bytes(), "SessionToken")));
 
-        // The number of requests that still pass unverified.
+        // The number of requests that are not verified.
         control(address, "reset-auth", "0").await;
         Some(Self { process, of_user, of_role })
     }
@@ -169,31 +173,31 @@ impl Moto {
         client(self.process.address(0), credentials).build().unwrap()
     }
 
-    /// How many requests of this path it has answered so. It writes the path decoded, and
-    /// colours what is no 200.
-    fn answered(&self, path: &str, status: &str) -> usize {
+    /// Returns the number of requests with this path and status in the log. moto logs the decoded
+    /// path, and it colours lines with a status other than 200.
+    fn logged(&self, path: &str, status: &str) -> usize {
         let request = format!("POST /2015-03-31/functions/{path} HTTP/1.1");
-        let answer = format!("{status} -");
+        let end = format!("{status} -");
         let log = self.process.log();
-        log.lines().filter(|line| line.contains(&request) && line.ends_with(&answer)).count()
+        log.lines().filter(|line| line.contains(&request) && line.ends_with(&end)).count()
     }
 }
 
 async fn control(address: SocketAddr, name: &str, body: &str) {
     let request = Request::post(format!("/moto-api/{name}"));
-    let answer = plain::send(address, request, body.to_owned()).await.unwrap();
-    assert!(answer.status().is_success(), "{answer:?}");
+    let response = plain::send(address, request, body.to_owned()).await.unwrap();
+    assert!(response.status().is_success(), "{response:?}");
 }
 
-/// A call of the Query API of this service, which the credential scope alone tells.
+/// Calls the Query API of a service, which only the credential scope names.
 async fn api(address: SocketAddr, service: &str, form: &str) -> String {
     let scope = format!("Credential=AKIDEXAMPLE/20260101/{REGION}/{service}/aws4_request");
     let request = Request::post("/")
         .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
         .header(AUTHORIZATION, format!("AWS4-HMAC-SHA256 {scope}, SignedHeaders=, Signature="));
-    let answer = plain::send(address, request, form.to_owned()).await.unwrap();
-    assert!(answer.status().is_success(), "{answer:?}");
-    String::from_utf8(answer.into_body().into()).unwrap()
+    let response = plain::send(address, request, form.to_owned()).await.unwrap();
+    assert!(response.status().is_success(), "{response:?}");
+    String::from_utf8(response.into_body().into()).unwrap()
 }
 
 async fn allow_all(address: SocketAddr, action: &str) {
@@ -206,7 +210,7 @@ fn credentials(xml: &str, token: Option<String>) -> Credentials {
     Credentials::new(tag(xml, "AccessKeyId"), tag(xml, "SecretAccessKey"), token, None, "moto")
 }
 
-/// What is between the first tags of this name.
+/// Returns the content of the first element with this name.
 #[track_caller]
 fn tag(xml: &[u8], name: &str) -> String {
     let text = String::from_utf8_lossy(xml);

@@ -1,4 +1,4 @@
-//! What a server is asked beside its Invoke API.
+//! Plain requests to a server, apart from its Invoke API.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-/// Sends a request, whose URI is a path, over a connection of its own.
+/// Sends a request over a new connection. The URI of the request is a path.
 pub(crate) async fn send(
     address: SocketAddr,
     request: Builder,

@@ -1,4 +1,4 @@
-//! serverless-offline: what functions answer, and a server that closes idle connections.
+//! serverless-offline: responses of functions, and a server that closes idle connections.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::sleep;
 
-use crate::{any_credentials, client, refusal, within_time};
+use crate::{any_credentials, client, service_error, within_time};
 
 #[tokio::test]
-async fn an_answer_is_what_the_function_returned() {
+async fn payload_is_the_value_that_the_function_returned() {
     let Some(server) = Serverless::start() else { return };
     within_time(async {
         let client = server.client();
@@ -27,19 +27,19 @@ async fn an_answer_is_what_the_function_returned() {
             json!(["x".repeat(100_000)]),
             json!(["κεράσι".repeat(300_000)]),
         ] {
-            let answer = client.invoke("peers-test-echo").json(&value).send().await.unwrap();
-            assert!(answer.json::<Value>().unwrap() == value);
-            assert_eq!((answer.status, answer.attempts), (StatusCode::OK, 1));
+            let response = client.invoke("peers-test-echo").json(&value).send().await.unwrap();
+            assert!(response.json::<Value>().unwrap() == value);
+            assert_eq!((response.status, response.attempts), (StatusCode::OK, 1));
         }
-        // It makes an empty object of no payload.
-        let answer = client.invoke("peers-test-echo").send().await.unwrap();
-        assert_eq!(answer.payload, "{}");
+        // serverless-offline replaces an empty payload by an empty object.
+        let response = client.invoke("peers-test-echo").send().await.unwrap();
+        assert_eq!(response.payload, "{}");
     })
     .await;
 }
 
 #[tokio::test]
-async fn the_client_context_reaches_the_function() {
+async fn client_context_reaches_the_function() {
     let Some(server) = Serverless::start() else { return };
     within_time(async {
         let context = json!({"custom": {"who": "κάποιος"}});
@@ -50,16 +50,16 @@ async fn the_client_context_reaches_the_function() {
 }
 
 #[tokio::test]
-async fn an_error_of_the_function_is_typed() {
+async fn function_error_is_parsed() {
     let Some(server) = Serverless::start() else { return };
     within_time(async {
-        let answer = server.client().invoke("peers-test-fail").json("fail").send().await.unwrap();
-        assert_eq!((answer.status, answer.attempts), (StatusCode::OK, 1));
-        assert!(matches!(answer.text(), Err(PayloadError::Function(_))));
-        let payload = answer.payload.clone();
-        let error = answer.into_result().unwrap_err();
+        let response = server.client().invoke("peers-test-fail").json("fail").send().await.unwrap();
+        assert_eq!((response.status, response.attempts), (StatusCode::OK, 1));
+        assert!(matches!(response.text(), Err(PayloadError::Function(_))));
+        let payload = response.payload.clone();
+        let error = response.into_result().unwrap_err();
         assert_eq!(error.kind, FunctionErrorKind::Unhandled);
-        // It writes this of errors of every type.
+        // serverless-offline writes this type for all errors.
         assert_eq!(error.error_type.as_deref(), Some("Error"));
         assert_eq!(error.error_message.as_deref(), Some("no such fruit"));
         assert_eq!(error.stack_trace[0], "TypeError: no such fruit");
@@ -71,13 +71,13 @@ async fn an_error_of_the_function_is_typed() {
 }
 
 #[tokio::test]
-async fn an_event_is_accepted_and_executed_once() {
+async fn event_is_accepted_and_runs_once() {
     let Some(server) = Serverless::start() else { return };
     within_time(async {
         let call = server.client().invoke("peers-test-record").json("event");
-        let answer = call.invocation_type(InvocationType::Event).send().await.unwrap();
-        assert_eq!((answer.status, &answer.payload[..]), (StatusCode::ACCEPTED, &b""[..]));
-        assert_eq!(answer.text().unwrap(), "");
+        let response = call.invocation_type(InvocationType::Event).send().await.unwrap();
+        assert_eq!((response.status, &response.payload[..]), (StatusCode::ACCEPTED, &b""[..]));
+        assert_eq!(response.text().unwrap(), "");
         while server.recorded("event") == 0 {
             sleep(Duration::from_millis(10)).await;
         }
@@ -87,19 +87,19 @@ async fn an_event_is_accepted_and_executed_once() {
 }
 
 #[tokio::test]
-async fn what_the_server_refuses_is_a_service_error() {
+async fn refused_call_is_a_service_error() {
     let Some(server) = Serverless::start() else { return };
     within_time(async {
         let client = server.client();
-        let error = client.invoke("peers-test-nobody").json("nobody").send().await.unwrap_err();
-        let error = refusal(error);
+        let error = client.invoke("peers-test-unknown").json("unknown").send().await.unwrap_err();
+        let error = service_error(error);
         assert_eq!(error.status, StatusCode::NOT_FOUND);
         assert_eq!(error.code.as_deref(), Some("ResourceNotFoundException"));
-        assert_eq!(error.message.as_deref(), Some("Function not found: peers-test-nobody"));
+        assert_eq!(error.message.as_deref(), Some("Function not found: peers-test-unknown"));
 
         let call = client.invoke("peers-test-record").json("dry run");
         let error = call.invocation_type(InvocationType::DryRun).send().await.unwrap_err();
-        let error = refusal(error);
+        let error = service_error(error);
         assert_eq!(error.status, StatusCode::BAD_REQUEST);
         assert_eq!(error.code.as_deref(), Some("InvalidParameterValueException"));
         assert_eq!(server.recorded("dry run"), 0);
@@ -108,16 +108,16 @@ async fn what_the_server_refuses_is_a_service_error() {
 }
 
 #[tokio::test]
-async fn connections_that_the_server_has_closed_cost_no_call() {
+async fn connection_closed_while_idle_fails_no_call() {
     let Some(server) = Serverless::start() else { return };
     within_time(async {
         let client = server.client();
         record_all(&client).await;
-        let also = server.clone();
-        spawn_blocking(move || also.close_what_is_idle()).await.unwrap();
+        let same = server.clone();
+        spawn_blocking(move || same.wait_until_idle_is_closed()).await.unwrap();
         record_all(&client).await;
-        // In the only thread of the runtime, as if the process had been frozen meanwhile.
-        server.close_what_is_idle();
+        // It blocks the only thread of the runtime, as if the process were frozen.
+        server.wait_until_idle_is_closed();
         record_all(&client).await;
         for number in 0..CONNECTIONS {
             assert_eq!(server.recorded(&format!("idle {number}")), 3);
@@ -126,15 +126,15 @@ async fn connections_that_the_server_has_closed_cost_no_call() {
     .await;
 }
 
-/// Calls that are in flight together, each on a connection of its own.
+/// Makes calls at the same time, each on its own connection.
 async fn record_all(client: &Client) {
     let mut calls = JoinSet::new();
     for number in 0..CONNECTIONS {
         let call = client.invoke("peers-test-record").json(&format!("idle {number}"));
         calls.spawn(call.send());
     }
-    for answer in calls.join_all().await {
-        assert_eq!(answer.unwrap().attempts, 1);
+    for response in calls.join_all().await {
+        assert_eq!(response.unwrap().attempts, 1);
     }
 }
 
@@ -144,8 +144,8 @@ const CONNECTIONS: usize = 4;
 struct Serverless(Arc<Process>);
 
 impl Serverless {
-    /// None where serverless-offline is not installed. One serves all tests that run at the
-    /// same time, since it takes seconds to start.
+    /// Returns serverless-offline, or `None` if it is not installed. Tests that run at the same time
+    /// share one process, because it takes seconds to start.
     fn start() -> Option<Self> {
         static RUNNING: Mutex<Weak<Process>> = Mutex::new(Weak::new());
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -159,7 +159,7 @@ impl Serverless {
             let mut command = Command::new(&program);
             command.args(["start", "--host", "127.0.0.1", "--noTimeout", "--lambdaPort"]);
             command.arg(ports[0].to_string()).current_dir(directory);
-            // Where it keeps what it has generated.
+            // The directory of its generated files.
             command.env("HOME", directory);
             command.envs([("SLS_TELEMETRY_DISABLED", "1"), ("SLS_NOTIFICATIONS_MODE", "off")]);
             command
@@ -172,14 +172,14 @@ impl Serverless {
         client(self.0.address(0), &any_credentials()).build().unwrap()
     }
 
-    /// How many times a function has recorded this event.
+    /// Returns the number of times that a function recorded this event.
     fn recorded(&self, event: &str) -> usize {
         let record = fs::read_to_string(self.0.directory().join("record")).unwrap_or_default();
         record.lines().filter(|&line| line == event).count()
     }
 
-    /// Blocks until the server has closed a connection that became idle just now.
-    fn close_what_is_idle(&self) {
+    /// Blocks until the server has closed a connection that becomes idle now.
+    fn wait_until_idle_is_closed(&self) {
         let mut stream = TcpStream::connect(self.0.address(0)).unwrap();
         stream.write_all(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n").unwrap();
         let mut response = String::new();

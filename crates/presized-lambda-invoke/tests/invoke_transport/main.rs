@@ -1,4 +1,4 @@
-//! The Invoke client down to its sockets: TLS, and what the kernel keeps alive.
+//! The sockets of the Invoke client: TLS and TCP keep-alive.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use presized_support::server::{Protocol, Server};
 
 #[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
 #[tokio::test]
-async fn the_server_is_one_that_the_given_roots_vouch_for() {
+async fn server_with_a_trusted_root_is_accepted() {
     let server = Server::start(Protocol::Tls).unwrap();
     let client = builder(server.endpoint().url(""))
         .root_certificates_pem(server.endpoint().certificate_pem().unwrap())
         .build()
         .unwrap();
-    // Which knows no functions.
+    // The server has no functions.
     let error = client.invoke("f").send().await.unwrap_err();
     assert_eq!(error.as_service_error().unwrap().status, 404);
 }
 
 #[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
 #[tokio::test]
-async fn a_server_that_nobody_vouches_for_is_not_sent_anything() {
+async fn server_without_a_trusted_root_gets_no_request() {
     let (server, other) =
         (Server::start(Protocol::Tls).unwrap(), Server::start(Protocol::Tls).unwrap());
     let client = builder(server.endpoint().url(""))
@@ -34,11 +34,11 @@ async fn a_server_that_nobody_vouches_for_is_not_sent_anything() {
     assert!(!error.may_have_run());
 }
 
-/// What a NAT gateway would otherwise forget after 350 s, and a plain `SO_KEEPALIVE` leave
-/// alone for two hours.
+/// A NAT gateway drops a flow after 350 s without traffic, and plain `SO_KEEPALIVE` starts after two
+/// hours.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_connection_is_kept_alive_while_the_function_runs() {
+async fn connection_is_kept_alive_while_the_function_runs() {
     use presized_support::scripted::{Reply, Scripted};
 
     let server = Scripted::in_turn([Reply::Hang("".into())]);
@@ -57,8 +57,8 @@ async fn a_connection_is_kept_alive_while_the_function_runs() {
     call.abort();
 }
 
-/// When the kernel will next ask the peer of the connection to `port` whether it is there, if
-/// it is set to: `tr` and `tm->when` in `/proc/net/tcp`, in hundredths of a second.
+/// Returns the time until the next keep-alive probe of the connection to `port`, if the kernel will
+/// send one: `tr` and `tm->when` in `/proc/net/tcp`, in hundredths of a second.
 #[cfg(target_os = "linux")]
 fn keepalive_timer(port: u16) -> Option<Duration> {
     let table = std::fs::read_to_string("/proc/net/tcp").expect("the table of the kernel");
@@ -79,7 +79,7 @@ fn builder(endpoint: String) -> ClientBuilder {
         .system_roots(false)
         .endpoint(endpoint)
         .credentials(Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None, None, "test"))
-        // So that nothing hangs. No test waits for it.
+        // A test that hangs fails. No test waits for it.
         .timeout(Duration::from_secs(20))
 }
 

@@ -1,4 +1,4 @@
-//! Under tokio's paused clock, which the clock of the cache follows.
+//! Tests under the paused clock of tokio, which the clock of the cache follows.
 
 use std::collections::VecDeque;
 use std::time::UNIX_EPOCH;
@@ -10,15 +10,15 @@ use tokio::time::{Instant, advance, sleep};
 
 use super::*;
 
-use self::Answer::{Fails, Lasts, NeverExpires};
+use self::Provided::{Fails, Lasts, NeverExpires};
 
 #[tokio::test(start_paused = true)]
-async fn credentials_that_never_expire_are_asked_for_once() {
+async fn credentials_without_expiry_are_loaded_once() {
     let (cache, _) = cache([(0, NeverExpires)]);
-    let first = cache.get().await.expect("the answer");
+    let first = cache.get().await.expect("credentials");
     advance(secs(1_000_000)).await;
-    let second = cache.get().now_or_never().expect("no wait").expect("the answer");
-    // The same strings, not equal ones.
+    let second = cache.get().now_or_never().expect("no wait").expect("credentials");
+    // The same memory, not only equal strings.
     assert_eq!(second.secret_access_key().as_ptr(), first.secret_access_key().as_ptr());
 }
 
@@ -35,7 +35,7 @@ async fn credentials_are_refreshed_shortly_before_they_expire() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_calls_ask_once() {
+async fn concurrent_calls_ask_the_provider_once() {
     let (cache, asked) = cache([(1, NeverExpires)]);
     let calls: JoinSet<_> = (0..50).map(|_| call(&cache)).collect();
     assert_eq!(calls.join_all().await, vec![Ok("1".to_owned()); 50]);
@@ -43,7 +43,7 @@ async fn many_calls_ask_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn while_one_call_refreshes_the_others_are_given_what_is_still_valid() {
+async fn other_calls_use_valid_credentials_while_one_refreshes_them() {
     let (cache, asked) = cache([(0, Lasts(3600)), (1, NeverExpires)]);
     key(&cache).await;
     advance(secs(3300)).await;
@@ -57,7 +57,7 @@ async fn while_one_call_refreshes_the_others_are_given_what_is_still_valid() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_refresh_is_not_noticed_until_the_former_ones_expire() {
+async fn failed_refresh_is_hidden_until_the_credentials_expire() {
     let (cache, asked) = cache([(0, Lasts(30)), (0, Fails), (0, Fails)]);
     key(&cache).await;
     advance(secs(27)).await;
@@ -71,7 +71,7 @@ async fn a_failed_refresh_is_not_noticed_until_the_former_ones_expire() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_refresh_is_tried_again_after_a_pause() {
+async fn failed_refresh_is_retried_after_a_pause() {
     let (cache, asked) = cache([(0, Lasts(3600)), (0, Fails), (0, Fails), (0, NeverExpires)]);
     key(&cache).await;
     advance(secs(3300)).await;
@@ -82,7 +82,7 @@ async fn a_failed_refresh_is_tried_again_after_a_pause() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refresh_that_hangs_costs_one_call_a_few_seconds() {
+async fn hanging_refresh_delays_one_call_by_a_few_seconds() {
     let (cache, asked) = cache([(0, Lasts(3600)), (FOR_EVER, Fails), (0, NeverExpires)]);
     key(&cache).await;
     advance(secs(3300)).await;
@@ -94,25 +94,25 @@ async fn a_refresh_that_hangs_costs_one_call_a_few_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refresh_that_outlasts_the_former_ones_is_waited_for() {
+async fn call_waits_for_a_refresh_when_the_credentials_expire() {
     let (cache, asked) = cache([(0, Lasts(10)), (FOR_EVER, Fails), (7, NeverExpires)]);
     key(&cache).await;
     advance(secs(9)).await;
     let start = Instant::now();
-    // The last second of the former ones, and then the seven of the answer that must be had.
+    // One second until the credentials expire, and seven for the second request.
     assert_eq!((key(&cache).await, start.elapsed()), ("3".to_owned(), secs(8)));
     assert_eq!(asked(), 3);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_that_hangs_is_given_up_by_the_caller_and_asked_again_by_the_next() {
+async fn next_call_asks_again_after_a_caller_gave_up_on_a_hanging_provider() {
     let (cache, asked) = cache([(FOR_EVER, Fails), (0, NeverExpires)]);
     assert!(timeout(secs(60), cache.get()).await.is_err());
     assert_eq!((key(&cache).await, asked()), ("2".to_owned(), 2));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_given_up_while_it_asks_leaves_it_to_one_that_waits() {
+async fn waiting_call_asks_the_provider_when_the_asking_call_is_dropped() {
     let (cache, asked) = cache([(FOR_EVER, Fails), (1, NeverExpires)]);
     let first = tokio::spawn(call(&cache));
     sleep(secs(1)).await;
@@ -124,30 +124,36 @@ async fn a_call_that_is_given_up_while_it_asks_leaves_it_to_one_that_waits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_failure_is_that_of_all_who_waited_and_of_no_later_call() {
+async fn failure_is_shared_by_waiting_calls_and_not_by_later_ones() {
     let (cache, asked) = cache([(1, Fails), (0, NeverExpires)]);
     let calls: JoinSet<_> = (0..50).map(|_| call(&cache)).collect();
-    let failure = "the credentials provider gave none".to_owned();
+    let failure = "credentials provider failed".to_owned();
     assert_eq!(calls.join_all().await, vec![Err(failure); 50]);
     assert_eq!(asked(), 1);
     assert_eq!((key(&cache).await, asked()), ("2".to_owned(), 2));
 }
 
 #[tokio::test(start_paused = true)]
-async fn credentials_that_have_expired_already_are_an_error() {
+async fn credentials_that_have_already_expired_are_an_error() {
     for (lasts, message) in [
-        (0, "the credentials provider gave some that expired 0ns ago by the clock of this machine"),
-        (-9, "the credentials provider gave some that expired 9s ago by the clock of this machine"),
+        (
+            0,
+            "credentials provider returned credentials that expired 0ns ago by the clock of this machine",
+        ),
+        (
+            -9,
+            "credentials provider returned credentials that expired 9s ago by the clock of this machine",
+        ),
     ] {
         let (cache, asked) = cache([(0, Lasts(lasts)), (0, NeverExpires)]);
-        let expired = cache.get().await.expect_err("of no use");
+        let expired = cache.get().await.expect_err("expired credentials");
         assert_eq!((expired.to_string(), asked()), (message.to_owned(), 1));
         assert_eq!(key(&cache).await, "2");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn expired_ones_do_not_replace_those_that_are_valid() {
+async fn expired_credentials_do_not_replace_valid_ones() {
     let (cache, asked) = cache([(0, Lasts(3600)), (0, Lasts(-1))]);
     key(&cache).await;
     advance(secs(3300)).await;
@@ -158,12 +164,12 @@ async fn expired_ones_do_not_replace_those_that_are_valid() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn refused_credentials_are_forgotten_and_later_ones_are_not() {
+async fn refused_credentials_are_dropped_and_later_ones_are_kept() {
     let (cache, asked) = cache([(0, NeverExpires), (0, NeverExpires)]);
-    let refused = cache.get().await.expect("the answer");
+    let refused = cache.get().await.expect("credentials");
     cache.invalidate(&refused);
     assert_eq!(key(&cache).await, "2");
-    // Another call, that was sent with the same ones.
+    // Another call was sent with the same credentials.
     cache.invalidate(&refused);
     assert_eq!((key(&cache).await, asked()), ("2".to_owned(), 2));
 }
@@ -176,40 +182,40 @@ async fn nothing_of_the_credentials_is_shown() {
 }
 
 #[tokio::test]
-async fn the_error_of_the_provider_is_the_source_of_ours() {
+async fn error_of_the_provider_is_the_source_of_the_cache_error() {
     let (cache, _) = cache([(0, Fails)]);
     let error = cache.get().await.expect_err("a failure");
-    let source = error.source().and_then(Error::source).map(ToString::to_string);
+    let source = error.source().and_then(StdError::source).map(ToString::to_string);
     assert_eq!(source.as_deref(), Some("no metadata service"));
 }
 
-/// The `n`th answer is given after so many seconds; its key id is `n`.
+/// Returns the `n`th response after its number of seconds. The access key id is `n`.
 #[derive(Debug)]
 struct Script {
-    answers: Mutex<VecDeque<(u64, Answer)>>,
+    responses: Mutex<VecDeque<(u64, Provided)>>,
     asked: Arc<Mutex<u32>>,
     start: Instant,
 }
 
 #[derive(Debug)]
-enum Answer {
+enum Provided {
     NeverExpires,
-    /// Seconds from the answer on.
+    /// The credentials expire after this number of seconds.
     Lasts(i64),
     Fails,
 }
 
 impl Script {
-    async fn answer(&self) -> Result<Credentials, ProviderError> {
+    async fn next(&self) -> Result<Credentials, ProviderError> {
         let number = {
             let mut asked = self.asked.lock().expect("no panic");
             *asked += 1;
             asked.to_string()
         };
-        let answer = self.answers.lock().expect("no panic").pop_front();
-        let (delay, answer) = answer.expect("the provider is not asked more often");
+        let next = self.responses.lock().expect("no panic").pop_front();
+        let (delay, provided) = next.expect("the provider is not asked more often");
         sleep(secs(delay)).await;
-        let expiry = match answer {
+        let expiry = match provided {
             NeverExpires => None,
             Lasts(lasts) => {
                 let now = time(self.start);
@@ -227,14 +233,16 @@ impl ProvideCredentials for Script {
     where
         Self: 'a,
     {
-        future::ProvideCredentials::new(self.answer())
+        future::ProvideCredentials::new(self.next())
     }
 }
 
-/// The cache of a provider with these answers, and how often that was asked.
-fn cache<const N: usize>(answers: [(u64, Answer); N]) -> (Arc<CredentialsCache>, impl Fn() -> u32) {
+/// Makes the cache of a provider with these responses. Also returns the number of requests to it.
+fn cache<const N: usize>(
+    responses: [(u64, Provided); N],
+) -> (Arc<CredentialsCache>, impl Fn() -> u32) {
     let (start, asked) = (Instant::now(), Arc::new(Mutex::new(0)));
-    let script = Script { answers: Mutex::new(answers.into()), asked: asked.clone(), start };
+    let script = Script { responses: Mutex::new(responses.into()), asked: asked.clone(), start };
     let provider = SharedCredentialsProvider::new(script);
     let cache = CredentialsCache::with_clock(provider, move || time(start));
     (Arc::new(cache), move || *asked.lock().expect("no panic"))
@@ -253,8 +261,8 @@ fn call(
 ) -> impl Future<Output = Result<String, String>> + Send + use<> {
     let cache = cache.clone();
     async move {
-        let answer = cache.get().await;
-        answer.map(|it| it.access_key_id().to_owned()).map_err(|error| error.to_string())
+        let credentials = cache.get().await;
+        credentials.map(|it| it.access_key_id().to_owned()).map_err(|error| error.to_string())
     }
 }
 
@@ -262,5 +270,5 @@ fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// Seconds: longer than any test waits.
+/// In seconds: longer than any test waits.
 const FOR_EVER: u64 = 1_000_000_000;

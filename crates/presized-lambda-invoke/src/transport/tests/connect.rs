@@ -8,7 +8,7 @@ use super::*;
 use crate::tls_settings::TlsSettings;
 
 #[tokio::test]
-async fn a_refused_connection_is_a_failure_to_connect() {
+async fn refused_connection_is_a_failure_to_connect() {
     let (listener, address) = listen().await;
     drop(listener);
     let outcome = within(exchange(transport(HttpVersion::Http1).send(post(address, "{}")))).await;
@@ -16,26 +16,28 @@ async fn a_refused_connection_is_a_failure_to_connect() {
 }
 
 #[tokio::test]
-async fn the_handshake_of_tls_is_part_of_the_connect_timeout() {
-    // The kernel accepts, and nobody answers.
+async fn connect_timeout_includes_the_tls_handshake() {
+    // The kernel accepts the connection, and the server sends nothing.
     let (_listener, address) = listen().await;
     let connector = Connector::tls(trusting(None), HttpVersion::Http1, Duration::from_millis(50));
     let sending = Transport::new(connector, IDLE_TIMEOUT).send(secure(address));
     let error = within(sending).await.unwrap_err();
     assert_eq!(error.phase, Phase::Connect);
-    assert_eq!(error.source.to_string(), format!("{address}: no connection in 50ms"));
+    assert_eq!(error.source.to_string(), format!("request to {address} failed"));
+    let source = error.source.source().expect("the timeout");
+    assert_eq!(source.to_string(), "no connection in 50ms");
 }
 
 #[tokio::test]
-async fn a_request_that_is_abandoned_before_it_has_a_connection_was_not_sent() {
+async fn request_abandoned_before_it_has_a_connection_was_not_sent() {
     let (_listener, address) = listen().await;
     let mut sending = tls(None, HttpVersion::Http1).send(secure(address));
-    timeout(Duration::from_millis(50), &mut sending).await.expect_err("nobody answers");
+    timeout(Duration::from_millis(50), &mut sending).await.expect_err("the server sends nothing");
     assert_eq!(sending.abandon(), Phase::Connect);
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_agree_to_http2_is_not_sent_any() {
+async fn server_that_does_not_agree_to_http2_gets_no_http2() {
     let server = Server::start(Protocol::Tls).unwrap();
     let outcomes = [
         (HttpVersion::Negotiated, Ok(Bytes::from_static(&[0; 0]))),
@@ -51,7 +53,7 @@ async fn a_server_that_does_not_agree_to_http2_is_not_sent_any() {
 }
 
 #[tokio::test]
-async fn sockets_ask_for_a_silent_peer_well_before_a_gateway_forgets_it() {
+async fn keep_alive_probes_start_before_a_gateway_drops_the_flow() {
     let server = Server::start(Protocol::Tls).unwrap();
     let (_listener, address) = listen().await;
     let secure =

@@ -9,12 +9,12 @@ use tokio::task;
 use super::*;
 
 #[tokio::test]
-async fn the_target_is_that_of_the_uri_and_the_host_is_the_one_that_was_signed() {
+async fn request_has_the_target_of_the_uri_and_the_signed_host() {
     let (listener, address) = listen().await;
     let server = task::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         let request = read_request(&mut stream).await;
-        stream.write_all(ANSWER).await.unwrap();
+        stream.write_all(RESPONSE).await.unwrap();
         request
     });
     let request = Request::post(format!("http://{address}/f/arn%3Aaws%3A%24x?Qualifier=%24LATEST"))
@@ -29,13 +29,13 @@ async fn the_target_is_that_of_the_uri_and_the_host_is_the_one_that_was_signed()
 }
 
 #[tokio::test]
-async fn an_idle_connection_is_used_again() {
+async fn idle_connection_is_used_again() {
     let (listener, address) = listen().await;
     let server = task::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         for _ in 0..2 {
             read_request(&mut stream).await;
-            stream.write_all(ANSWER).await.unwrap();
+            stream.write_all(RESPONSE).await.unwrap();
         }
     });
     let transport = transport(HttpVersion::Http1);
@@ -46,10 +46,10 @@ async fn an_idle_connection_is_used_again() {
     within(server).await.unwrap();
 }
 
-/// As serverless-offline does after five seconds. The thread of the runtime is busy meanwhile,
-/// as if the process were frozen.
+/// serverless-offline closes connections after five seconds. The thread of the runtime is busy
+/// meanwhile, as if the process were frozen.
 #[tokio::test]
-async fn an_idle_connection_that_the_server_has_closed_is_replaced() {
+async fn idle_connection_that_the_server_closed_is_replaced() {
     for reset in [false, true] {
         let listener = net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -65,7 +65,7 @@ async fn an_idle_connection_that_the_server_has_closed_is_replaced() {
                         stream.read_exact(&mut byte).unwrap();
                         request.extend_from_slice(&byte);
                     }
-                    stream.write_all(ANSWER).unwrap();
+                    stream.write_all(RESPONSE).unwrap();
                     in_turn.wait();
                     if reset {
                         SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
@@ -81,39 +81,39 @@ async fn an_idle_connection_that_the_server_has_closed_is_replaced() {
             assert_eq!(outcome.as_deref(), Ok(&b"ok"[..]), "reset: {reset}");
             in_turn.wait();
             in_turn.wait();
-            thread::sleep(2 * Duration::from_micros(MOMENT));
+            thread::sleep(2 * Duration::from_micros(RECENT));
         }
         server.join().unwrap();
     }
 }
 
 #[tokio::test]
-async fn what_a_server_may_have_read_may_have_been_executed() {
-    let answers: [&[u8]; 4] = [
+async fn request_that_the_server_read_may_have_run() {
+    let responses: [&[u8]; 4] = [
         b"",
         b"HTTP/1.1 200 OK\r\nContent-Le",
         b"HTTP/1.1 100 Continue\r\n\r\n",
         b"\x15\x03\x03\x00\x02\x02\x16",
     ];
-    for answer in answers {
+    for response in responses {
         for reset in [false, true] {
             let (listener, address) = listen().await;
             let server = task::spawn(async move {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 read_request(&mut stream).await;
-                stream.write_all(answer).await.unwrap();
+                stream.write_all(response).await.unwrap();
                 close(stream, reset);
             });
             let outcome =
                 within(exchange(transport(HttpVersion::Http1).send(post(address, "{}")))).await;
-            assert_eq!(outcome, Err(Phase::MaybeSent), "{answer:?}, reset: {reset}");
+            assert_eq!(outcome, Err(Phase::MaybeSent), "{response:?}, reset: {reset}");
             within(server).await.unwrap();
         }
     }
 }
 
 #[tokio::test]
-async fn what_a_server_has_not_read_may_still_have_been_executed() {
+async fn request_that_the_server_did_not_read_may_have_run() {
     let (listener, address) = listen().await;
     let server = task::spawn(async move {
         let (stream, _) = listener.accept().await.unwrap();
@@ -125,9 +125,9 @@ async fn what_a_server_has_not_read_may_still_have_been_executed() {
     within(server).await.unwrap();
 }
 
-/// A server that hangs up as soon as it has accepted races with the request.
+/// A server that closes each connection at once races with the request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_that_counts_as_unsent_has_not_arrived() {
+async fn request_that_counts_as_unsent_did_not_arrive() {
     let mut unsent = 0;
     for _ in 0..20 {
         let (listener, address) = listen().await;
@@ -144,21 +144,21 @@ async fn a_request_that_counts_as_unsent_has_not_arrived() {
             unsent += 1;
         }
     }
-    assert_ne!(unsent, 0, "the server is never the first");
+    assert_ne!(unsent, 0, "the server never closed first");
 }
 
 #[tokio::test]
-async fn a_connection_that_is_still_owed_an_answer_is_not_used_again() {
-    // Dropped before the head is complete, or before the body is.
-    for answer in ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"] {
+async fn connection_with_an_unfinished_response_is_not_used_again() {
+    // The request is dropped before the head or the body is complete.
+    for response in ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"] {
         let (listener, address) = listen().await;
         let server = task::spawn(async move {
             let (mut first, _) = listener.accept().await.unwrap();
             read_request(&mut first).await;
-            first.write_all(answer.as_bytes()).await.unwrap();
+            first.write_all(response.as_bytes()).await.unwrap();
             let (mut second, _) = listener.accept().await.unwrap();
             read_request(&mut second).await;
-            second.write_all(ANSWER).await.unwrap();
+            second.write_all(RESPONSE).await.unwrap();
             let mut more = Vec::new();
             first.read_to_end(&mut more).await.map(|_| more.len())
         });
@@ -175,12 +175,12 @@ async fn a_connection_that_is_still_owed_an_answer_is_not_used_again() {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_idle_for_long_is_closed() {
+async fn connection_is_closed_after_the_idle_timeout() {
     let (listener, address) = listen().await;
     let server = task::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         read_request(&mut stream).await;
-        stream.write_all(ANSWER).await.unwrap();
+        stream.write_all(RESPONSE).await.unwrap();
         stream.read(&mut [0]).await.unwrap()
     });
     let transport = Transport::new(plain(HttpVersion::Http1), Duration::from_millis(50));
@@ -195,4 +195,4 @@ fn close(stream: TcpStream, reset: bool) {
     drop(stream);
 }
 
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

@@ -4,12 +4,12 @@ use tokio::task;
 use super::*;
 
 #[tokio::test]
-async fn what_a_server_says_of_a_stream_decides() {
-    // On stream 1, which is the first that a client opens.
+async fn reset_and_goaway_tell_whether_a_request_was_processed() {
+    // A client opens stream 1 first.
     let refused = frame(RST_STREAM, 1, &[0, 0, 0, 7]);
     let canceled = frame(RST_STREAM, 1, &[0, 0, 0, 8]);
     let failed = frame(RST_STREAM, 1, &[0, 0, 0, 2]);
-    // The last stream that was acted upon, and why.
+    // The last stream that was processed, and the reason.
     let gone_before = frame(GOAWAY, 0, &[0, 0, 0, 0, 0, 0, 0, 0]);
     let failed_before = frame(GOAWAY, 0, &[0, 0, 0, 0, 0, 0, 0, 2]);
     let gone_after = frame(GOAWAY, 0, &[0, 0, 0, 1, 0, 0, 0, 0]);
@@ -29,20 +29,20 @@ async fn what_a_server_says_of_a_stream_decides() {
         ),
         ("GOAWAY at", gone_after, "{}", Phase::MaybeSent),
         ("GOAWAY at, INTERNAL_ERROR", failed_after, "{}", Phase::MaybeSent),
-        ("GOAWAY of all to come", last, "{}", Phase::MaybeSent),
-        // It is not known of an empty payload whether it was asked for.
+        ("GOAWAY above all streams", last, "{}", Phase::MaybeSent),
+        // An empty payload is never polled.
         ("GOAWAY below, empty payload", gone_before, "", Phase::MaybeSent),
         ("end", Vec::new(), "{}", Phase::MaybeSent),
         ("HTTP/1.1", b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(), "{}", Phase::MaybeSent),
     ];
-    for (name, answer, payload, expected) in cases {
+    for (name, response, payload, expected) in cases {
         let (listener, address) = listen().await;
         let server = task::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
             read_stream(&mut stream).await;
-            stream.write_all(&answer).await.unwrap();
+            stream.write_all(&response).await.unwrap();
             stream.shutdown().await.unwrap();
-            // What the client still has to say, so that there is no reset.
+            // Reads the rest of the client, so that the kernel sends no reset.
             let _ = stream.read_to_end(&mut Vec::new()).await;
         });
         let sending = transport(HttpVersion::Http2).send(post(address, payload));
@@ -52,7 +52,7 @@ async fn what_a_server_says_of_a_stream_decides() {
 }
 
 #[tokio::test]
-async fn the_authority_is_that_of_the_uri_and_stands_alone() {
+async fn request_has_the_authority_of_the_uri_and_no_host() {
     let (listener, address) = listen().await;
     let server = task::spawn(async move {
         let (stream, _) = listener.accept().await.unwrap();
@@ -71,7 +71,7 @@ async fn the_authority_is_that_of_the_uri_and_stands_alone() {
 }
 
 #[tokio::test]
-async fn a_connection_that_the_server_has_left_is_replaced() {
+async fn connection_is_replaced_after_goaway() {
     let (listener, address) = listen().await;
     let server = task::spawn(async move {
         for _ in 0..2 {
@@ -91,7 +91,7 @@ async fn a_connection_that_the_server_has_left_is_replaced() {
 }
 
 #[tokio::test]
-async fn responses_that_nobody_reads_do_not_hold_up_others() {
+async fn unread_responses_do_not_block_other_responses() {
     const UNREAD: usize = 20;
     let (listener, address) = listen().await;
     let server = task::spawn(async move {
@@ -100,7 +100,7 @@ async fn responses_that_nobody_reads_do_not_hold_up_others() {
         let mut number = 0;
         while let Some(Ok((_, mut respond))) = connection.accept().await {
             number += 1;
-            // As much as may arrive of each, all of which the client lets lie.
+            // The whole window of each stream, which the client does not read.
             let len = if number <= UNREAD { HTTP2_STREAM_WINDOW as usize } else { 1 };
             let mut body = respond.send_response(http::Response::new(()), false).unwrap();
             body.send_data(vec![b'x'; len].into(), true).unwrap();
@@ -111,9 +111,9 @@ async fn responses_that_nobody_reads_do_not_hold_up_others() {
     for _ in 0..UNREAD {
         unread.push(within(transport.send(post(address, "{}"))).await.unwrap());
     }
-    let answer = within(exchange(transport.send(post(address, "{}")))).await;
-    assert_eq!(answer, Ok(Bytes::from_static(b"x")));
-    // And they are all there.
+    let response = within(exchange(transport.send(post(address, "{}")))).await;
+    assert_eq!(response, Ok(Bytes::from_static(b"x")));
+    // The unread responses are complete.
     for response in unread {
         let body = within(response.into_body().collect()).await.unwrap().to_bytes();
         assert_eq!(body.len(), HTTP2_STREAM_WINDOW as usize);
@@ -122,7 +122,7 @@ async fn responses_that_nobody_reads_do_not_hold_up_others() {
     within(server).await.unwrap();
 }
 
-/// Takes the preface of a client and what it sends up to the end of its first stream.
+/// Reads from a client up to the end of its first stream.
 async fn read_stream(stream: &mut TcpStream) {
     stream.write_all(&frame(SETTINGS, 0, &[])).await.unwrap();
     stream.read_exact(&mut [0; PREFACE.len()]).await.unwrap();

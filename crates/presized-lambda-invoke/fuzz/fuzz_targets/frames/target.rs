@@ -1,43 +1,30 @@
-//! Decodes event stream frames that are cut anywhere, against AWS's reader of whole messages,
-//! which is given the same bytes in one piece.
-//!
-//! The decoder is internal, so its file is taken in by its path: it stands alone.
-
-#![no_main]
-
-// Or else rustfmt looks for its tests beside it, where they are not by this path.
-#[rustfmt::skip]
-#[path = "../../src/lambda/invoke/frames.rs"]
-mod frames;
-
 use arbitrary::Arbitrary;
 use aws_smithy_eventstream::frame::read_message_from;
 use aws_smithy_types::event_stream::Message;
 use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
-
-use crate::frames::Frames;
+use presized_lambda_invoke::fuzzing::decode_frames;
 
 #[derive(Arbitrary, Debug)]
 struct Case {
     pieces: Vec<Piece>,
-    /// Lengths of the data frames of the body; what is left over is the last one.
+    /// The lengths of the data frames of the body. The rest is the last one.
     cuts: Vec<u16>,
 }
 
 #[derive(Arbitrary, Debug)]
 enum Piece {
-    /// A frame with headers of any form and this many bytes of payload, with right checksums.
+    /// A frame with any bytes as headers, a payload of this length, and right checksums.
     Frame { headers: Vec<u8>, payload: u16 },
-    /// The same, with one bit of it turned.
+    /// The same with one bit flipped.
     Damaged { headers: Vec<u8>, payload: u16, bit: u32 },
-    /// The beginning of a frame with these lengths, and with the right checksum.
+    /// A prelude with these lengths and the right checksum.
     Prelude { total: u32, headers: u32 },
-    /// Anything.
+    /// Any bytes.
     Bytes(Vec<u8>),
 }
 
-/// What is asked of a frame.
+/// The headers of interest of a frame, and its payload.
 type Seen = (Vec<Option<String>>, Bytes);
 
 fuzz_target!(|case: Case| {
@@ -46,48 +33,30 @@ fuzz_target!(|case: Case| {
         piece.write(&mut data);
     }
     let (expected, complete) = oracle(&data);
-    let whole = decode(&data, &[]);
+    let whole = decode_frames([Bytes::copy_from_slice(&data)], &NAMES);
     assert_eq!(whole.frames, expected);
     if complete {
         assert!(whole.error.is_none() && whole.is_between_frames, "{:?}", whole.error);
     }
-    let cut = decode(&data, &case.cuts);
-    assert_eq!(cut.frames, whole.frames);
-    assert_eq!((cut.error, cut.is_between_frames), (whole.error, whole.is_between_frames));
+    let split = decode_frames(split(&data, &case.cuts), &NAMES);
+    assert_eq!(split.frames, whole.frames);
+    assert_eq!((split.error, split.is_between_frames), (whole.error, whole.is_between_frames));
 });
 
-struct Outcome {
-    frames: Vec<Seen>,
-    error: Option<String>,
-    is_between_frames: bool,
-}
-
-fn decode(data: &[u8], cuts: &[u16]) -> Outcome {
+/// Splits the data into pieces of these lengths, and a last one.
+fn split(data: &[u8], cuts: &[u16]) -> Vec<Bytes> {
     let mut rest = Bytes::copy_from_slice(data);
     let mut cuts = cuts.iter();
-    let mut decoder = Frames::default();
-    let mut frames = Vec::new();
+    let mut pieces = Vec::new();
     while !rest.is_empty() {
         let len = cuts.next().map_or(rest.len(), |&cut| rest.len().min(cut.into()));
-        decoder.feed(rest.split_to(len));
-        loop {
-            match decoder.decode() {
-                Ok(Some(frame)) => {
-                    let headers = NAMES.iter().map(|name| frame.text(name).map(str::to_owned));
-                    frames.push((headers.collect(), frame.payload));
-                }
-                Ok(None) => break,
-                Err(error) => {
-                    let error = Some(format!("{error:?}"));
-                    return Outcome { frames, error, is_between_frames: false };
-                }
-            }
-        }
+        pieces.push(rest.split_to(len));
     }
-    Outcome { frames, error: None, is_between_frames: decoder.is_between_frames() }
+    pieces
 }
 
-/// The frames before the first that is wrong or not whole, and whether there is no such.
+/// Returns the frames before the first invalid or incomplete one, and whether there is no such
+/// frame.
 fn oracle(mut data: &[u8]) -> (Vec<Seen>, bool) {
     let mut frames = Vec::new();
     while !data.is_empty() {
@@ -142,5 +111,6 @@ fn prelude(total: u32, headers: u32) -> [u8; 12] {
 
 const PIECES_MAX: usize = 8;
 
-/// Headers to look for: what the client does, and what a fuzzer finds in no time.
+/// The names of the headers of interest: one that the client reads, and short ones that a fuzzer
+/// finds soon.
 const NAMES: [&str; 3] = [":message-type", "a", ""];

@@ -1,4 +1,4 @@
-//! One call, before it is sent.
+//! A call before it is sent.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,26 +10,27 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue};
+use presized::MemoryBudget;
 use serde::Serialize;
 
-use super::call::{Answer, Call};
-use super::client::{CallOptions, Deadline, Shared};
-use super::observe::Recorder;
-use super::path::{Target, target};
+use super::call::{Call, CallResponse};
+use super::call_options::{CallOptions, Deadline};
+use super::client::ClientInner;
+use super::input_error::InputError;
+use super::recorder::Recorder;
 use super::sign::PayloadHash;
-use super::{BoxError, Error, Invocation, InvocationType, ResponseStream, wire};
-use presized::MemoryBudget;
+use super::target::Target;
+use super::{Error, Invocation, InvocationType, ResponseStream, wire};
 
-/// A call to a function, to be completed and sent.
+/// A call to a function, before it is sent.
 ///
-/// It is made by [`Client::invoke`](super::Client::invoke), for an [`Invocation`], and by
-/// [`Client::invoke_streaming`](super::Client::invoke_streaming), for a
-/// [`ResponseStream`](super::ResponseStream). What is not set is as the client has it. What Lambda
-/// takes of each option is in its
-/// [API reference](https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html#API_Invoke_RequestParameters).
+/// [`Client::invoke`](super::Client::invoke) makes one for an [`Invocation`], and
+/// [`Client::invoke_streaming`](super::Client::invoke_streaming) makes one for a
+/// [`ResponseStream`]. Options that are not set here are as the client has them. The
+/// [API reference](https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html#API_Invoke_RequestParameters)
+/// describes the values that Lambda accepts.
 ///
-/// What both kinds of call have is set on an `Invoke<A>` of any `A`, so one function can do it for
-/// both.
+/// A function that is generic in `R` can set the options that both kinds of call have.
 ///
 /// # Examples
 ///
@@ -49,124 +50,127 @@ use presized::MemoryBudget;
 /// # }
 /// ```
 #[must_use = "nothing is sent until `send` is awaited"]
-pub struct Invoke<A = Invocation> {
-    shared: Arc<Shared>,
+pub struct Invoke<R = Invocation> {
+    client: Arc<ClientInner>,
     function: String,
     qualifier: Option<String>,
     payload: Bytes,
     headers: HeaderMap,
-    /// The first thing that could not be put into the request.
-    bad_input: Option<BoxError>,
+    /// The first option that cannot be written into a request.
+    error: Option<InputError>,
     options: CallOptions,
-    answer: PhantomData<fn() -> A>,
+    response: PhantomData<fn() -> R>,
 }
 
-impl<A> Invoke<A> {
-    /// What the function is called with, as it is. The default is nothing at all.
+impl<R> Invoke<R> {
+    /// Sets the payload. The default is empty.
     pub fn payload(mut self, payload: impl Into<Bytes>) -> Self {
         self.payload = payload.into();
         self
     }
 
-    /// What the function is called with, written as JSON.
+    /// Sets the payload to a value serialized as JSON.
     pub fn json(mut self, value: &(impl Serialize + ?Sized)) -> Self {
         match serde_json::to_vec(value) {
             Ok(payload) => self.payload = payload.into(),
-            Err(error) => self.refuse(error),
+            Err(error) => self.fail(InputError::Json(error)),
         }
         self
     }
 
-    /// The version or alias to call: a number, a name, or `$LATEST`. For a function that was
-    /// given without one.
+    /// Sets the version or alias of the function: a number, a name, or `$LATEST`.
+    ///
+    /// Use it only if the function was named without a qualifier.
     pub fn qualifier(mut self, qualifier: impl Into<String>) -> Self {
         self.qualifier = Some(qualifier.into());
         self
     }
 
-    /// Asks for the last 4 KB of the function's log.
+    /// Asks for the log tail: the last 4 KiB of the function's log.
     pub fn tail_log(self) -> Self {
         self.header(wire::LOG_TYPE, wire::LOG_TYPE_TAIL)
     }
 
-    /// JSON that the function finds in its context. Lambda takes up to 3,583 bytes of it,
-    /// counted after base64, which is put around it here.
+    /// Sets the client context: JSON that the function finds in its context.
+    ///
+    /// It is sent in base64. Lambda accepts up to 3,583 bytes of base64.
     pub fn client_context(self, json: impl AsRef<[u8]>) -> Self {
         let encoded = STANDARD.encode(json);
         self.header(wire::CLIENT_CONTEXT, &encoded)
     }
 
-    /// The tenant that the function is executed for, where it isolates them.
+    /// Sets the tenant, for a function with tenant isolation.
     pub fn tenant_id(self, tenant_id: impl AsRef<str>) -> Self {
         self.header(wire::TENANT_ID, tenant_id.as_ref())
     }
 
-    /// The time the call may take: all attempts, the waits between them, and the answer to its
-    /// end.
+    /// Sets the time that the call may take, from its begin to the end of the response, with all
+    /// attempts and the waits between them.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.deadline = Deadline::After(timeout);
         self
     }
 
-    /// When the call is given up.
+    /// Sets the deadline of the call instead of its timeout.
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.options.deadline = Deadline::At(deadline);
         self
     }
 
-    /// The time one attempt may take: see
+    /// Sets the time that one attempt may take: see
     /// [`ClientBuilder::attempt_timeout`](super::ClientBuilder::attempt_timeout).
     pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
         self.options.attempt_timeout = Some(timeout);
         self
     }
 
-    /// Whether the call is attempted again although the function may have run: see
+    /// Sets whether the call is retried if the function may have run: see
     /// [`ClientBuilder::retry_after_send`](super::ClientBuilder::retry_after_send).
     pub fn retry_after_send(mut self, retry: bool) -> Self {
         self.options.retry_after_send = retry;
         self
     }
 
-    pub(super) fn new(shared: Arc<Shared>, function: String) -> Self {
+    pub(super) fn new(client: Arc<ClientInner>, function: String) -> Self {
         Self {
             function,
             qualifier: None,
             payload: Bytes::new(),
-            headers: shared.headers.clone(),
-            bad_input: None,
-            options: shared.defaults.clone(),
-            shared,
-            answer: PhantomData,
+            headers: client.headers.clone(),
+            error: None,
+            options: client.defaults.clone(),
+            client,
+            response: PhantomData,
         }
     }
 
     fn header(mut self, name: HeaderName, value: &str) -> Self {
         match HeaderValue::from_str(value) {
-            // RFC 9110 §5.5: whoever reads it takes them off, and finds another tenant.
+            // RFC 9110, section 5.5: a recipient removes them, and would see another tenant.
             Ok(_) if value.trim_matches([' ', '\t']) != value => {
-                self.refuse(format!("{name}: a header cannot begin or end with a blank"));
+                self.fail(InputError::Blank { name });
             }
             Ok(value) => {
                 self.headers.insert(name, value);
             }
-            Err(error) => self.refuse(format!("{name}: {error}")),
+            Err(source) => self.fail(InputError::Header { name, source }),
         }
         self
     }
 
-    fn refuse(&mut self, error: impl Into<BoxError>) {
-        self.bad_input.get_or_insert_with(|| error.into());
+    fn fail(&mut self, error: InputError) {
+        self.error.get_or_insert(error);
     }
 }
 
 impl Invoke<Invocation> {
-    /// What Lambda is to do with the call.
+    /// Sets how Lambda handles the invocation. The default is
+    /// [`InvocationType::RequestResponse`].
     pub fn invocation_type(self, invocation_type: InvocationType) -> Self {
         self.header(wire::INVOCATION_TYPE, invocation_type.as_str())
     }
 
-    /// The name of the execution that a durable function is started as, or joins.
+    /// Sets the name of the execution that a durable function starts or joins.
     pub fn durable_execution_name(self, name: impl AsRef<str>) -> Self {
         self.header(wire::DURABLE_EXECUTION_NAME, name.as_ref())
     }
@@ -177,50 +181,50 @@ impl Invoke<Invocation> {
         self
     }
 
-    /// Sends the call and waits for its whole answer.
+    /// Sends the call and reads its whole response.
     ///
     /// # Errors
     ///
-    /// An [`Error`], with what is known of whether the function has run. A function that ran and
-    /// failed is not one: see [`Invocation::function_error`].
+    /// Returns an [`Error`], which tells whether the function
+    /// [may have run](Error::may_have_run). A function that ran and failed is not an error of the
+    /// call: see [`Invocation::function_error`].
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future closes the connection, where a request was sent on it over HTTP/1.1,
-    /// or resets the stream. The function may have run, and does not notice.
+    /// If the future is dropped after the request was sent, the connection is closed (HTTP/1.1)
+    /// or the stream is reset (HTTP/2). The function may have run, and continues to run.
     pub async fn send(mut self) -> Result<Invocation, Error> {
-        // The answer would be refused, when the function has run.
+        // The response could be refused only after the function has run.
         let limit = self.options.reader.get_limit();
         let capacity = self.options.reader.get_budget().map(MemoryBudget::capacity);
         if let Some(capacity) = capacity.filter(|&capacity| limit > capacity) {
-            self.refuse(format!(
-                "limit of {limit} bytes is above the memory budget of {capacity} bytes"
-            ));
+            self.fail(InputError::LimitOverBudget { limit, capacity });
         }
         run(self).await
     }
 }
 
 impl Invoke<ResponseStream> {
-    /// Sends the call and waits for the head of its answer.
+    /// Sends the call and waits for the head of its response.
     ///
     /// # Errors
     ///
-    /// An [`Error`], with what is known of whether the function has run. What goes wrong later is
-    /// an error of the stream.
+    /// Returns an [`Error`], which tells whether the function
+    /// [may have run](Error::may_have_run). A later failure is an error of the stream.
     ///
     /// # Cancel safety
     ///
-    /// As of [`Invoke<Invocation>`](Invoke#method.send).
+    /// If the future is dropped after the request was sent, the connection is closed (HTTP/1.1)
+    /// or the stream is reset (HTTP/2). The function may have run, and continues to run.
     pub async fn send(self) -> Result<ResponseStream, Error> {
         run(self).await
     }
 }
 
-async fn run<A: Answer>(mut invoke: Invoke<A>) -> Result<A, Error> {
+async fn run<R: CallResponse>(mut invoke: Invoke<R>) -> Result<R, Error> {
     let target = target_of(&mut invoke);
     let mut recorder = Recorder::new(
-        invoke.shared.hook.clone(),
+        invoke.client.hook.clone(),
         invoke.function,
         invoke.qualifier,
         invoke.payload.len(),
@@ -239,22 +243,22 @@ async fn run<A: Answer>(mut invoke: Invoke<A>) -> Result<A, Error> {
         payload: invoke.payload,
         deadline: invoke.options.deadline.instant().into(),
         options: invoke.options,
-        shared: invoke.shared,
+        client: invoke.client,
     };
     call.run(recorder).await
 }
 
-/// Where the call goes, unless it cannot be written as a request at all.
-fn target_of<A: Answer>(invoke: &mut Invoke<A>) -> Result<Target, Error> {
-    if let Some(error) = invoke.bad_input.take() {
+/// Returns the request target of the call, or the first error of its options.
+fn target_of<R: CallResponse>(invoke: &mut Invoke<R>) -> Result<Target, Error> {
+    if let Some(error) = invoke.error.take() {
         return Err(Error::bad_input(error));
     }
-    let base_path = invoke.shared.endpoint.base_path();
-    target(base_path, A::OPERATION, &invoke.function, invoke.qualifier.as_deref())
+    let base_path = invoke.client.endpoint.base_path();
+    Target::new(base_path, R::OPERATION, &invoke.function, invoke.qualifier.as_deref())
         .map_err(Error::bad_input)
 }
 
-impl<A> fmt::Debug for Invoke<A> {
+impl<R> fmt::Debug for Invoke<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Invoke")
             .field("function", &self.function)

@@ -1,4 +1,4 @@
-//! What a function says of its error, out of the payload of an answer.
+//! The error report that a runtime writes when a function fails.
 
 use std::fmt;
 
@@ -6,17 +6,18 @@ use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// As much of it as could be read. What is of another type, or missing, is no reason to lose
-/// the rest.
+/// The members of an error report. A member that is missing or has another type does not affect
+/// the others.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Report {
+pub(super) struct ErrorReport {
     pub(super) error_type: Option<String>,
     pub(super) error_message: Option<String>,
     pub(super) stack_trace: Vec<String>,
 }
 
-impl Report {
-    pub(super) fn read(payload: &[u8]) -> Self {
+impl ErrorReport {
+    /// Parses the payload. It is empty if the payload is not a JSON object.
+    pub(super) fn parse(payload: &[u8]) -> Self {
         let members: Members<'_> = serde_json::from_slice(payload).unwrap_or_default();
         Self {
             error_type: members.error_type.and_then(string),
@@ -26,8 +27,8 @@ impl Report {
     }
 }
 
-/// Slices of the payload. Read as values they could take a hundred times its size, which is up
-/// to the function, and are in no budget.
+/// The members as slices of the payload. As values they could need a hundred times its memory,
+/// depending on the function, and no budget counts them.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Members<'a> {
@@ -37,12 +38,12 @@ struct Members<'a> {
     error_message: Option<&'a RawValue>,
     #[serde(borrow)]
     stack_trace: Option<&'a RawValue>,
-    // In Node.js.
+    // The name in Node.js.
     #[serde(borrow)]
     trace: Option<&'a RawValue>,
 }
 
-/// What a string says, and the JSON of anything else.
+/// Returns the content of a JSON string, or the JSON of any other value.
 fn string(value: &RawValue) -> Option<String> {
     match value.get() {
         "null" => None,
@@ -51,8 +52,8 @@ fn string(value: &RawValue) -> Option<String> {
     }
 }
 
-/// A trace is a list of lines, one text of many lines (.NET), or a list of frames (Ruby and
-/// others).
+/// Returns the lines of a stack trace: a list of lines, one string of many lines (.NET), or a list
+/// of objects (Ruby and others).
 fn lines(value: &RawValue) -> Vec<String> {
     let json = value.get();
     if json.starts_with('[') {
@@ -81,7 +82,7 @@ impl<'de> Deserialize<'de> for Lines {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Lines, A::Error> {
                 let mut lines = Vec::new();
-                // To its end, since what is left of it would be an error.
+                // The list is read to its end, because serde refuses a list that is not.
                 while let Some(line) = list.next_element::<&RawValue>()? {
                     if lines.len() < LINES {
                         lines.extend(string(line));
@@ -95,19 +96,20 @@ impl<'de> Deserialize<'de> for Lines {
     }
 }
 
-/// The deepest trace that Java takes by itself. A list of zeros costs thirty times its size.
+/// The number of lines that are kept: the deepest trace that Java makes by default. A list of
+/// zeros needs thirty times its length in memory.
 const LINES: usize = 1024;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(payload: &str) -> Report {
-        Report::read(payload.as_bytes())
+    fn read(payload: &str) -> ErrorReport {
+        ErrorReport::parse(payload.as_bytes())
     }
 
     #[test]
-    fn one_member_of_another_type_is_no_reason_to_lose_the_rest() {
+    fn member_of_another_type_does_not_affect_the_others() {
         for (member, message) in [
             (r#""m""#, Some("m")),
             ("null", None),
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_is_no_reason_either() {
+    fn deeply_nested_member_does_not_affect_the_others() {
         let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
         let report = read(&format!(r#"{{"errorType":"E","cause":{open}{close}}}"#));
         assert_eq!(report.error_type.as_deref(), Some("E"));
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_lines_are_kept_than_a_trace_has() {
+    fn at_most_1024_lines_of_a_trace_are_kept() {
         let list = format!(r#"{{"stackTrace":[{}0]}}"#, "0,".repeat(5000));
         let text = format!(r#"{{"stackTrace":"{}"}}"#, "at f\\n".repeat(5000));
         for payload in [list, text] {
@@ -140,9 +142,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_report_says_nothing() {
+    fn payload_that_is_not_a_report_gives_an_empty_one() {
         for payload in [&b""[..], b"{", b"[]", b"\"Task timed out\"", b"null", b"\xff"] {
-            assert_eq!(Report::read(payload), Report::default());
+            assert_eq!(ErrorReport::parse(payload), ErrorReport::default());
         }
     }
 }

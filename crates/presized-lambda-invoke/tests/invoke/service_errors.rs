@@ -7,10 +7,10 @@ use bytes::Bytes;
 use presized_lambda_invoke::ErrorKind;
 use presized_support::scripted::{Reply, Scripted};
 
-use super::{builder, client, keys, ok, refusal};
+use super::{builder, client, keys, ok, service_error};
 
 #[tokio::test]
-async fn an_error_of_lambda_is_told_with_all_that_lambda_says() {
+async fn service_error_has_code_message_and_request_id() {
     let headers = [
         ("x-amzn-ErrorType", "ResourceNotFoundException:http://internal.amazon.com/"),
         ("x-amzn-RequestId", "r-1"),
@@ -31,9 +31,8 @@ async fn an_error_of_lambda_is_told_with_all_that_lambda_says() {
     assert_eq!(service.body, body);
 }
 
-/// A payload that is too long for Lambda.
 #[tokio::test]
-async fn a_payload_that_lambda_does_not_take_is_not_sent_again() {
+async fn payload_over_the_limit_of_lambda_is_not_retried() {
     let server = Scripted::in_turn([Reply::Keep(Bytes::from_static(
         b"HTTP/1.1 413 Request Entity Too Large\r\n\
           x-amzn-ErrorType: RequestEntityTooLargeException\r\n\
@@ -48,7 +47,7 @@ async fn a_payload_that_lambda_does_not_take_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn throttling_is_told_with_its_reason() {
+async fn throttling_error_has_a_reason() {
     let headers = [("x-amzn-ErrorType", "TooManyRequestsException"), ("Retry-After", "0")];
     let body = r#"{"Reason":"ConcurrentInvocationLimitExceeded","message":"Rate Exceeded."}"#;
     let server =
@@ -62,7 +61,7 @@ async fn throttling_is_told_with_its_reason() {
 }
 
 #[tokio::test]
-async fn a_status_is_told_though_the_body_cannot_be_read() {
+async fn status_is_reported_if_the_error_body_cannot_be_read() {
     let cut = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 99\r\n\r\n{\"message\":\"half";
     let endless = b"HTTP/1.1 403 Forbidden\r\nContent-Length: 99999999999\r\n\r\n";
     let page = "<html>".repeat(100_000);
@@ -84,7 +83,7 @@ async fn a_status_is_told_though_the_body_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn the_limit_holds_for_error_bodies_too() {
+async fn limit_applies_to_error_bodies() {
     let server =
         Scripted::start(|_, _| Reply::response("400 Bad Request", &[], r#"{"message":"long"}"#));
     let client = builder(&server).reader(5).build().unwrap();
@@ -94,10 +93,10 @@ async fn the_limit_holds_for_error_bodies_too() {
 }
 
 #[tokio::test]
-async fn a_refusal_that_stalls_is_a_refusal_at_the_deadline() {
+async fn stalled_error_body_ends_at_the_deadline() {
     let head = b"HTTP/1.1 404 Not Found\r\nx-amzn-ErrorType: X\r\nContent-Length: 9\r\n\r\n";
     let server = Scripted::start(move |_, _| Reply::Hang(Bytes::from_static(head)));
-    // Long enough for the head to come, on a machine that is not idle.
+    // Long enough for the head to arrive on a busy machine.
     let call = client(&server).invoke("f").timeout(Duration::from_millis(500));
     let error = call.send().await.unwrap_err();
     assert_eq!(error.as_service_error().unwrap().code.as_deref(), Some("X"));
@@ -105,7 +104,7 @@ async fn a_refusal_that_stalls_is_a_refusal_at_the_deadline() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed() {
+async fn redirect_is_not_followed() {
     let elsewhere = Scripted::in_turn([]);
     let location = elsewhere.url();
     let server = Scripted::start(move |_, _| {
@@ -117,24 +116,24 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn what_is_not_http_is_a_broken_answer() {
-    for answer in [
+async fn invalid_http_is_a_broken_response() {
+    for response in [
         &b"SSH-2.0-OpenSSH_9.2\r\n"[..],
         b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
         b"HTTP/1.1 999999 OK\r\n\r\n",
         b"",
     ] {
-        let server = Scripted::in_turn([Reply::Close(Bytes::from_static(answer))]);
+        let server = Scripted::in_turn([Reply::Close(Bytes::from_static(response))]);
         let error = client(&server).invoke("f").send().await.unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Broken(_)), "{answer:?}: {error:?}");
+        assert!(matches!(error.kind(), ErrorKind::Broken(_)), "{response:?}: {error:?}");
         assert!(error.may_have_run());
         assert_eq!(server.requests().len(), 1);
     }
 }
 
 #[tokio::test]
-async fn expired_credentials_are_asked_for_again_by_the_next_call() {
+async fn next_call_asks_the_provider_after_an_expired_token() {
     #[derive(Clone, Debug, Default)]
     struct Counted(Arc<AtomicU32>);
 
@@ -149,8 +148,11 @@ async fn expired_credentials_are_asked_for_again_by_the_next_call() {
         }
     }
 
-    let server =
-        Scripted::in_turn([ok("1"), refusal("403 Forbidden", "ExpiredTokenException"), ok("3")]);
+    let server = Scripted::in_turn([
+        ok("1"),
+        service_error("403 Forbidden", "ExpiredTokenException"),
+        ok("3"),
+    ]);
     let provider = Counted::default();
     let client = builder(&server).credentials(provider.clone()).build().unwrap();
     drop(client.invoke("f").send().await.unwrap());

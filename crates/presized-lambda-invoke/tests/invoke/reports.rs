@@ -5,10 +5,10 @@ use bytes::Bytes;
 use presized_lambda_invoke::{Client, Outcome};
 use presized_support::scripted::{Reply, Scripted};
 
-use super::{builder, ok, refusal};
+use super::{builder, ok, service_error};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Told {
+struct Report {
     function: String,
     qualifier: Option<String>,
     outcome: Outcome,
@@ -18,12 +18,12 @@ struct Told {
     response_bytes: u64,
 }
 
-fn listening(server: &Scripted) -> (Client, Arc<Mutex<Vec<Told>>>) {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&told);
+fn listening(server: &Scripted) -> (Client, Arc<Mutex<Vec<Report>>>) {
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&reports);
     let client = builder(server).on_call(move |report| {
         assert!(report.elapsed > Duration::ZERO);
-        sink.lock().unwrap().push(Told {
+        sink.lock().unwrap().push(Report {
             function: report.function.to_owned(),
             qualifier: report.qualifier.map(str::to_owned),
             outcome: report.outcome,
@@ -33,12 +33,12 @@ fn listening(server: &Scripted) -> (Client, Arc<Mutex<Vec<Told>>>) {
             response_bytes: report.response_bytes,
         });
     });
-    (client.build().unwrap(), told)
+    (client.build().unwrap(), reports)
 }
 
 #[tokio::test]
-async fn every_call_is_reported_once_whatever_becomes_of_it() {
-    let throttled = || refusal("429 Too Many Requests", "TooManyRequestsException");
+async fn call_is_reported_once_with_its_outcome() {
+    let throttled = || service_error("429 Too Many Requests", "TooManyRequestsException");
     let failed = || Reply::response("200 OK", &[("X-Amz-Function-Error", "Handled")], "{}");
     let hang = || Reply::Hang(Bytes::new());
     for (replies, outcome, status, attempts, response_bytes) in [
@@ -46,14 +46,14 @@ async fn every_call_is_reported_once_whatever_becomes_of_it() {
         (vec![throttled(), ok("hello")], Outcome::Succeeded, Some(200), 2, 5),
         (vec![failed()], Outcome::FunctionError, Some(200), 1, 2),
         (vec![throttled(), throttled(), throttled()], Outcome::Throttled, Some(429), 3, 0),
-        (vec![refusal("404 Not Found", "A")], Outcome::ServiceError, Some(404), 1, 0),
+        (vec![service_error("404 Not Found", "A")], Outcome::ServiceError, Some(404), 1, 0),
         (vec![Reply::Close(Bytes::new())], Outcome::ConnectionError, None, 1, 0),
         (vec![ok(vec![0; 101])], Outcome::TooLarge, Some(200), 1, 0),
         (vec![hang()], Outcome::TimedOut, None, 1, 0),
     ] {
         let timeout = if replies[0] == hang() { 50 } else { 20_000 };
         let server = Scripted::in_turn(replies);
-        let (client, told) = listening(&server);
+        let (client, reports) = listening(&server);
         let call = client
             .invoke("f")
             .qualifier("live")
@@ -61,7 +61,7 @@ async fn every_call_is_reported_once_whatever_becomes_of_it() {
             .limit(100)
             .timeout(Duration::from_millis(timeout));
         drop(call.send().await);
-        let expected = Told {
+        let expected = Report {
             function: "f".to_owned(),
             qualifier: Some("live".to_owned()),
             outcome,
@@ -70,17 +70,17 @@ async fn every_call_is_reported_once_whatever_becomes_of_it() {
             request_bytes: 5,
             response_bytes,
         };
-        assert_eq!(*told.lock().unwrap(), [expected]);
+        assert_eq!(*reports.lock().unwrap(), [expected]);
     }
 }
 
 #[tokio::test]
-async fn a_call_that_is_not_sent_or_dropped_is_reported_too() {
+async fn unsent_and_dropped_calls_are_reported() {
     let server = Scripted::start(|_, _| Reply::Hang(Bytes::new()));
-    let (client, told) = listening(&server);
+    let (client, reports) = listening(&server);
     client.invoke("").send().await.unwrap_err();
     let call = client.invoke("f").send();
     assert!(tokio::time::timeout(Duration::from_millis(50), call).await.is_err());
-    let outcomes: Vec<_> = told.lock().unwrap().iter().map(|told| told.outcome).collect();
+    let outcomes: Vec<_> = reports.lock().unwrap().iter().map(|report| report.outcome).collect();
     assert_eq!(outcomes, [Outcome::NotSent, Outcome::Cancelled]);
 }

@@ -11,12 +11,12 @@ use serde::Deserialize;
 use super::{builder, client, ok};
 
 #[tokio::test]
-async fn an_answer_is_handed_over_with_all_that_came_with_it() {
+async fn response_is_returned_with_its_headers() {
     let headers = [
         ("x-amzn-RequestId", "r-1"),
         ("X-Amz-Executed-Version", "7"),
         ("X-Amz-Durable-Execution-Arn", "arn:aws:lambda:us-east-1:1:function:f:1/durable/x"),
-        // The end of "…ärger", which begins inside a character.
+        // The end of "…ärger", which begins within a UTF-8 character.
         ("X-Amz-Log-Result", "pHJnZXI="),
     ];
     let server = Scripted::in_turn([Reply::response("200 OK", &headers, r#"{"a":[1,2]}"#)]);
@@ -36,7 +36,7 @@ async fn an_answer_is_handed_over_with_all_that_came_with_it() {
 }
 
 #[tokio::test]
-async fn a_log_that_is_not_base64_is_no_reason_to_lose_an_answer() {
+async fn log_tail_that_is_not_base64_is_ignored() {
     let headers = [("X-Amz-Log-Result", "%%%")];
     let server = Scripted::in_turn([Reply::response("200 OK", &headers, "answer")]);
     let invocation = client(&server).invoke("f").send().await.unwrap();
@@ -44,7 +44,7 @@ async fn a_log_that_is_not_base64_is_no_reason_to_lose_an_answer() {
 }
 
 #[tokio::test]
-async fn json_and_text_borrow_from_the_payload() {
+async fn json_and_text_borrow_from_payload() {
     #[derive(Deserialize)]
     struct Greeting<'a> {
         hello: &'a str,
@@ -60,7 +60,7 @@ async fn json_and_text_borrow_from_the_payload() {
 }
 
 #[tokio::test]
-async fn what_is_no_json_or_no_text_is_said_to_be_none() {
+async fn payload_that_is_not_json_or_text_is_an_error() {
     let server = Scripted::in_turn([ok(""), ok(b"\xff"), ok("{")]);
     let client = client(&server);
     for _ in 0..3 {
@@ -73,9 +73,9 @@ async fn what_is_no_json_or_no_text_is_said_to_be_none() {
     }
 }
 
-/// Function errors come with status 200.
+/// A function error has status 200.
 #[tokio::test]
-async fn a_function_error_is_neither_an_answer_nor_a_failure_of_the_call() {
+async fn function_error_is_neither_a_payload_nor_an_error_of_the_call() {
     let server = Scripted::in_turn([Reply::Keep(Bytes::from_static(
         b"HTTP/1.1 200 OK\r\nX-Amz-Function-Error: Unhandled\r\n\
           X-Amz-Executed-Version: $LATEST\r\nContent-Length: 20\r\n\r\n{\"errorMessage\":\"x\"}",
@@ -92,7 +92,7 @@ async fn a_function_error_is_neither_an_answer_nor_a_failure_of_the_call() {
 }
 
 #[tokio::test]
-async fn a_function_error_is_read_whatever_runtime_has_written_it() {
+async fn function_error_of_each_runtime_is_parsed() {
     for (header, body, kind, error_type, message, trace) in [
         (
             "Unhandled",
@@ -143,7 +143,7 @@ async fn a_function_error_is_read_whatever_runtime_has_written_it() {
 }
 
 #[tokio::test]
-async fn a_function_error_whose_kind_is_no_text_is_no_answer_either() {
+async fn function_error_header_that_is_not_text_is_a_function_error() {
     let server = Scripted::in_turn([Reply::Keep(Bytes::from_static(
         b"HTTP/1.1 200 OK\r\nX-Amz-Function-Error: Unhandled\xff\r\nContent-Length: 2\r\n\r\n{}",
     ))]);
@@ -152,9 +152,9 @@ async fn a_function_error_whose_kind_is_no_text_is_no_answer_either() {
     assert_eq!(kind, FunctionErrorKind::Other("Unhandled\u{fffd}".to_owned()));
 }
 
-/// 202 and 204 have no content.
+/// Status 202 and 204 have no content.
 #[tokio::test]
-async fn what_is_queued_or_only_tried_has_a_status_and_no_payload() {
+async fn queued_event_and_dry_run_have_no_payload() {
     let server = Scripted::in_turn([
         Reply::Keep(Bytes::from_static(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")),
         Reply::Keep(Bytes::from_static(b"HTTP/1.1 204 No Content\r\n\r\n")),
@@ -167,12 +167,12 @@ async fn what_is_queued_or_only_tried_has_a_status_and_no_payload() {
         assert_eq!(invocation.payload, "");
         assert!(invocation.function_error.is_none());
     }
-    // And both on one connection.
+    // Both calls used one connection.
     assert_eq!(server.requests().last().map(|request| request.connection), Some(0));
 }
 
 #[tokio::test]
-async fn an_answer_without_a_length_is_read_to_its_end() {
+async fn response_without_a_length_is_read_to_its_end() {
     let server = Scripted::in_turn([
         Reply::Keep(Bytes::from_static(
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
@@ -186,32 +186,30 @@ async fn an_answer_without_a_length_is_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn the_limit_is_inclusive_and_no_longer_answer_is_read() {
+async fn limit_is_inclusive() {
     let server = Scripted::start(|_, _| ok("hello"));
     let client = builder(&server).reader(4).build().unwrap();
     let error = client.invoke("f").send().await.unwrap_err();
     assert!(error.is_too_large() && error.may_have_run(), "{error:?}");
     assert_eq!(error.attempts(), 1);
-    assert_eq!(
-        error.to_string(),
-        "answer cannot be read: body declares 5 bytes, over the limit of 4 bytes; \
-         the function may have run"
-    );
+    assert_eq!(error.to_string(), "response is too large; the function may have run");
+    let source = std::error::Error::source(&error).unwrap();
+    assert_eq!(source.to_string(), "body declares 5 bytes, over the limit of 4 bytes");
     let invocation = client.invoke("f").limit(5).send().await.unwrap();
     assert_eq!(invocation.payload, "hello");
 }
 
 #[tokio::test]
-async fn the_default_limit_is_what_lambda_lets_through() {
-    const MOST: usize = 6 * 1024 * 1024 + 100;
-    let server = Scripted::start(|number, _| ok(vec![b'x'; MOST + number]));
+async fn default_limit_is_the_limit_of_lambda() {
+    const LONGEST: usize = 6 * 1024 * 1024 + 100;
+    let server = Scripted::start(|number, _| ok(vec![b'x'; LONGEST + number]));
     let client = client(&server);
-    assert_eq!(client.invoke("f").send().await.unwrap().payload.len(), MOST);
+    assert_eq!(client.invoke("f").send().await.unwrap().payload.len(), LONGEST);
     assert!(client.invoke("f").send().await.unwrap_err().is_too_large());
 }
 
 #[tokio::test]
-async fn what_had_arrived_of_an_answer_can_be_taken_out() {
+async fn error_returns_the_bytes_that_had_arrived() {
     let server = Scripted::in_turn([
         Reply::Close(Bytes::from_static(b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n12345")),
         Reply::Keep(Bytes::from_static(
@@ -229,7 +227,7 @@ async fn what_had_arrived_of_an_answer_can_be_taken_out() {
 }
 
 #[tokio::test]
-async fn buffers_come_from_the_pool_and_go_back_to_it() {
+async fn buffers_are_taken_from_the_pool_and_returned() {
     let server = Scripted::start(|_, _| ok(vec![b'x'; 1 << 20]));
     let pool = BufferPool::new(8 << 20);
     let client = builder(&server).reader(Reader::new(RESPONSE_MAX).pool(&pool)).build().unwrap();
@@ -244,7 +242,7 @@ async fn buffers_come_from_the_pool_and_go_back_to_it() {
 }
 
 #[tokio::test]
-async fn answers_wait_for_their_budget_no_longer_than_their_deadline() {
+async fn wait_for_the_budget_ends_at_the_deadline() {
     let server = Scripted::start(|_, _| ok(vec![b'x'; 1 << 20]));
     let budget = MemoryBudget::new(1 << 20);
     let client = builder(&server).reader(Reader::new(1 << 20).budget(&budget)).build().unwrap();
@@ -256,7 +254,7 @@ async fn answers_wait_for_their_budget_no_longer_than_their_deadline() {
 }
 
 #[tokio::test]
-async fn a_limit_that_the_budget_cannot_hold_executes_nothing() {
+async fn call_with_a_limit_over_the_budget_is_not_sent() {
     let server = Scripted::start(|_, _| ok("hello"));
     let reader = Reader::new(RESPONSE_MAX).budget(&MemoryBudget::new(1 << 20));
     let client = builder(&server).reader(reader).build().unwrap();

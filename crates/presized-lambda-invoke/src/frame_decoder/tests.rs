@@ -10,11 +10,11 @@ use super::*;
 
 type Decoded = (Vec<Header>, Bytes);
 
-/// All frames in the pieces, and whether the last piece ends with one.
+/// Decodes the pieces. Returns the frames, and whether the last piece ends with a frame.
 fn decode<'a>(
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> Result<(Vec<Decoded>, bool), FrameError> {
-    let mut frames = Frames::default();
+    let mut frames = FrameDecoder::default();
     let mut decoded = Vec::new();
     for piece in pieces {
         frames.feed(Bytes::copy_from_slice(piece));
@@ -25,7 +25,7 @@ fn decode<'a>(
     Ok((decoded, frames.is_between_frames()))
 }
 
-/// The same by AWS's reader, which takes whole messages.
+/// Decodes the same by AWS's reader, which takes whole messages.
 fn oracle(mut data: &[u8]) -> Vec<Decoded> {
     let mut decoded = Vec::new();
     while !data.is_empty() {
@@ -35,7 +35,7 @@ fn oracle(mut data: &[u8]) -> Vec<Decoded> {
     decoded
 }
 
-/// The messages that ship inside the source of `aws-smithy-eventstream`.
+/// Returns the test messages in the source of `aws-smithy-eventstream`.
 fn vectors() -> Vec<(String, Vec<u8>)> {
     let sources = sources::directory(env!("CARGO_MANIFEST_DIR"), "aws-smithy-eventstream");
     let entries = fs::read_dir(sources.join("test_data")).expect("a folder of messages");
@@ -51,7 +51,7 @@ fn vectors() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn messages_of_aws_decode_or_fail_however_they_are_cut() {
+fn aws_test_messages_decode_or_fail_wherever_they_are_split() {
     let (mut valid, mut invalid) = (0, 0);
     for (name, data) in vectors() {
         let cuts = (0..=data.len()).map(|at| vec![&data[..at], &data[at..]]);
@@ -75,7 +75,7 @@ fn messages_of_aws_decode_or_fail_however_they_are_cut() {
 }
 
 #[test]
-fn every_wrong_byte_is_an_error() {
+fn any_changed_byte_is_an_error() {
     let data = unhex(CHUNK);
     assert_eq!(decode([&data[..]]).expect("a valid frame"), (oracle(&data), true));
     for at in 0..data.len() {
@@ -87,7 +87,7 @@ fn every_wrong_byte_is_an_error() {
 }
 
 #[test]
-fn impossible_lengths_are_refused_before_memory_is_reserved() {
+fn invalid_lengths_are_refused_before_memory_is_reserved() {
     for (total, headers) in [
         (u32::MAX, 0),
         (u32::MAX, u32::MAX),
@@ -104,11 +104,11 @@ fn impossible_lengths_are_refused_before_memory_is_reserved() {
     ] {
         for cut in 0..12 {
             let data = Bytes::copy_from_slice(&prelude(total, headers));
-            let mut frames = Frames::default();
+            let mut frames = FrameDecoder::default();
             frames.feed(data.slice(..cut));
             assert!(frames.decode().expect("the beginning of a prelude").is_none());
             frames.feed(data.slice(cut..));
-            let error = frames.decode().expect_err("an impossible length");
+            let error = frames.decode().expect_err("an invalid length");
             let found = matches!(error, FrameError::Length { .. });
             assert!(found, "{total} {headers}: {error}");
             assert_eq!(frames.gathered.capacity(), 0);
@@ -117,11 +117,11 @@ fn impossible_lengths_are_refused_before_memory_is_reserved() {
 }
 
 #[test]
-fn memory_is_reserved_once_and_at_the_first_byte_after_the_prelude() {
+fn memory_is_reserved_once_at_the_first_byte_after_the_prelude() {
     for (headers, payload, reserved) in
         [(0, 1, 5), (0, EAGER as u32 - 4, EAGER), (HEADERS_MAX, PAYLOAD_MAX, EAGER)]
     {
-        let mut frames = Frames::default();
+        let mut frames = FrameDecoder::default();
         frames.feed(Bytes::copy_from_slice(&prelude(16 + headers + payload, headers)));
         assert!(frames.decode().expect("a prelude").is_none());
         assert_eq!(frames.gathered.capacity(), 0);
@@ -134,9 +134,9 @@ fn memory_is_reserved_once_and_at_the_first_byte_after_the_prelude() {
 }
 
 #[test]
-fn no_more_is_reserved_than_four_times_what_has_arrived() {
+fn at_most_four_times_the_arrived_bytes_are_reserved() {
     let rest = PAYLOAD_MAX as usize + 4;
-    let mut frames = Frames::default();
+    let mut frames = FrameDecoder::default();
     frames.feed(Bytes::copy_from_slice(&prelude(16 + PAYLOAD_MAX, 0)));
     assert!(frames.decode().expect("a prelude").is_none());
     let piece = Bytes::from(vec![b'x'; 100_000]);
@@ -152,22 +152,20 @@ fn no_more_is_reserved_than_four_times_what_has_arrived() {
 }
 
 #[test]
-fn payload_is_a_slice_where_the_frame_is_in_one_piece_and_not_small() {
-    for (len, handed_over) in
-        [(0, false), (1, false), (HAND_OVER_FROM - 1, false), (HAND_OVER_FROM, true)]
-    {
+fn long_payload_of_a_frame_in_one_piece_is_a_slice() {
+    for (len, expected) in [(0, false), (1, false), (SLICE_FROM - 1, false), (SLICE_FROM, true)] {
         let data = Bytes::from(chunk(vec![b'x'; len]));
-        let mut frames = Frames::default();
+        let mut frames = FrameDecoder::default();
         frames.feed(data.clone());
         let payload = frames.decode().expect("a valid frame").expect("a whole frame").payload;
         assert_eq!(payload, vec![b'x'; len]);
         let is_slice = data.as_ptr_range().contains(&payload.as_ptr());
-        assert_eq!(is_slice, handed_over, "{len}");
+        assert_eq!(is_slice, expected, "{len}");
     }
 }
 
 #[test]
-fn data_is_let_go_of_when_it_is_decoded() {
+fn data_is_dropped_when_it_is_decoded() {
     #[derive(Clone)]
     struct Owner(Arc<Vec<u8>>);
     impl AsRef<[u8]> for Owner {
@@ -176,10 +174,10 @@ fn data_is_let_go_of_when_it_is_decoded() {
         }
     }
     let whole = chunk("abc");
-    // A frame that is copied out of, a prelude, and a part of a frame.
+    // A frame whose payload is copied, a prelude, and a part of a frame.
     for len in [whole.len(), 12, 40] {
         let owner = Owner(Arc::new(whole[..len].to_vec()));
-        let mut frames = Frames::default();
+        let mut frames = FrameDecoder::default();
         frames.feed(Bytes::from_owner(owner.clone()));
         while frames.decode().expect("a valid frame").is_some() {}
         assert_eq!(Arc::strong_count(&owner.0), 1, "{len}");
@@ -187,7 +185,7 @@ fn data_is_let_go_of_when_it_is_decoded() {
 }
 
 #[test]
-fn ten_thousand_frames_in_one_piece_of_data() {
+fn ten_thousand_frames_in_one_piece_are_decoded() {
     let data: Vec<u8> = (0..10_000).flat_map(|at| chunk(format!("{at}"))).collect();
     let (decoded, is_between_frames) = decode([&data[..]]).expect("valid frames");
     assert!(is_between_frames);
@@ -197,7 +195,7 @@ fn ten_thousand_frames_in_one_piece_of_data() {
 
 proptest! {
     #[test]
-    fn any_cut_of_any_frames_decodes_the_same(
+    fn frames_split_anywhere_decode_to_the_same(
         frames in prop::collection::vec(
             (
                 prop::collection::vec(("[a-z:]{1,20}", ".{0,20}"), 0..4),

@@ -1,4 +1,4 @@
-//! How far a connection has come with a request, as the body of the request sees it.
+//! The body of a request, which observes how far the connection has come with it.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,27 +10,27 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::Full;
 
-/// The payload of a request, which notes what it is asked.
+/// The payload of a request, which records the calls of the connection.
 ///
-/// A request waits in the queue of a connection until that takes it up, and what a failing
-/// connection finds in the queue it gives back unseen. The errors of hyper do not promise to
-/// tell the one from the other; the body can. The head of a message says how its body is
-/// framed (RFC 9112, section 6; `END_STREAM` in RFC 9113, section 8.1), so no byte of the
-/// head can be written before the body was asked for its length or its end.
+/// A request waits in the queue of its connection. If the connection fails before it takes the
+/// request, nothing was sent. The errors of hyper do not promise to tell that case, but the body
+/// can: the head says how the body is framed (RFC 9112, section 6; `END_STREAM` in RFC 9113,
+/// section 8.1), so the connection asks the body for its length or its end before it writes a
+/// byte.
 #[derive(Debug)]
-pub(super) struct Outgoing {
+pub(super) struct RequestBody {
     payload: Full<Bytes>,
     progress: Arc<Progress>,
 }
 
-impl Outgoing {
+impl RequestBody {
     pub(super) fn new(payload: Full<Bytes>) -> (Self, Arc<Progress>) {
         let progress = Arc::new(Progress::default());
         (Self { payload, progress: Arc::clone(&progress) }, progress)
     }
 }
 
-impl Body for Outgoing {
+impl Body for RequestBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -53,7 +53,7 @@ impl Body for Outgoing {
     }
 }
 
-/// What the body of a request has been asked so far. It only ever grows.
+/// The calls that a request body has received. Each flag is set once and never reset.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     begun: AtomicBool,
@@ -61,13 +61,13 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Whether a connection has taken the request up, so that some of it may be written.
+    /// Returns whether a connection has taken the request, so that a part of it may be written.
     pub(super) fn begun(&self) -> bool {
         self.begun.load(Ordering::Acquire)
     }
 
-    /// Whether the payload was asked for, which comes after the head was handed on. An empty
-    /// one never is.
+    /// Returns whether the connection has polled the payload, which happens after the head. It never
+    /// polls an empty payload.
     pub(super) fn streamed(&self) -> bool {
         self.streamed.load(Ordering::Acquire)
     }
@@ -78,16 +78,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_is_not_told_in_secret() {
-        let (body, progress) = Outgoing::new(Full::from("hello"));
+    fn asking_for_the_length_is_recorded() {
+        let (body, progress) = RequestBody::new(Full::from("hello"));
         assert!(!progress.begun());
         assert_eq!(body.size_hint().exact(), Some(5));
         assert!(progress.begun() && !progress.streamed());
     }
 
     #[test]
-    fn an_end_is_not_told_in_secret() {
-        let (body, progress) = Outgoing::new(Full::default());
+    fn asking_for_the_end_is_recorded() {
+        let (body, progress) = RequestBody::new(Full::default());
         assert!(body.is_end_stream());
         assert!(progress.begun() && !progress.streamed());
     }

@@ -1,5 +1,6 @@
-//! What is told of a call, to a hook and to `tracing`.
+//! The recorder of a call: it reports the call to the hook and to `tracing`.
 
+use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,76 +8,9 @@ use std::time::{Duration, Instant};
 use http::StatusCode;
 use tracing::{Span, field};
 
-use super::{Error, ErrorKind};
+use super::{CallReport, Error, Outcome};
 
-/// What became of one call, for metrics. Of every call there is exactly one, when it has ended:
-/// a streamed one ends with its stream.
-///
-/// The hook runs where the call is awaited or dropped: one that blocks, blocks that task.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct CallReport<'a> {
-    /// The function as it was called: a name or an ARN.
-    pub function: &'a str,
-    /// The qualifier, where it was not part of the name.
-    pub qualifier: Option<&'a str>,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Status of the last answer, if there was one.
-    pub status: Option<StatusCode>,
-    /// What Lambda calls the request of the last answer.
-    pub request_id: Option<&'a str>,
-    /// Number of times that it was attempted.
-    pub attempts: u32,
-    /// Length of the payload, in bytes.
-    pub request_bytes: u64,
-    /// Bytes of answer that were handed over.
-    pub response_bytes: u64,
-    /// Time from start to end, with all attempts and the waits between them.
-    pub elapsed: Duration,
-}
-
-/// How a call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// With the answer of the function, or with the word that it will run.
-    Succeeded,
-    /// The function ran and failed.
-    FunctionError,
-    /// Lambda refused it for its rate or concurrency.
-    Throttled,
-    /// Lambda answered with another error.
-    ServiceError,
-    /// Its deadline passed, or the time for its last attempt.
-    TimedOut,
-    /// There was no connection, or it broke.
-    ConnectionError,
-    /// The answer was longer than the limit, or there was no memory for it.
-    TooLarge,
-    /// It was not sent: its input or the credentials were in the way.
-    NotSent,
-    /// It was dropped before it had ended.
-    Cancelled,
-}
-
-impl Outcome {
-    fn of(error: &Error) -> Self {
-        match error.kind() {
-            ErrorKind::Service(error) if error.is_throttling() => Self::Throttled,
-            ErrorKind::Service(_) => Self::ServiceError,
-            ErrorKind::Function(_) => Self::FunctionError,
-            ErrorKind::Timeout { .. } => Self::TimedOut,
-            ErrorKind::Connect(_) | ErrorKind::Broken(_) => Self::ConnectionError,
-            ErrorKind::TooLarge(_) | ErrorKind::Memory(_) => Self::TooLarge,
-            ErrorKind::Config(_) | ErrorKind::BadInput(_) | ErrorKind::Credentials(_) => {
-                Self::NotSent
-            }
-        }
-    }
-}
-
-/// Who is told of calls.
+/// The function that receives call reports.
 #[derive(Clone)]
 pub(super) struct Hook(Arc<dyn Fn(&CallReport<'_>) + Send + Sync>);
 
@@ -92,8 +26,7 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// Collects what there is to tell of one call, and tells it once: when the call has ended, or
-/// when this is dropped.
+/// Collects the report of one call, and sends it when it is dropped.
 #[derive(Debug)]
 pub(super) struct Recorder {
     hook: Option<Hook>,
@@ -142,29 +75,29 @@ impl Recorder {
         }
     }
 
-    /// What the events of this call belong to.
+    /// Returns the span of the call.
     pub(super) fn span(&self) -> &Span {
         &self.span
     }
 
-    /// Time since the call began.
+    /// Returns the time since the call began.
     pub(super) fn elapsed(&self) -> Duration {
         self.begin.elapsed()
     }
 
-    /// Number of attempts so far.
+    /// Returns the number of attempts so far.
     pub(super) fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// Another attempt begins.
+    /// Counts an attempt that begins.
     pub(super) fn attempt(&mut self) {
         self.attempts += 1;
-        tracing::debug!(parent: &self.span, attempt = self.attempts, "sending");
+        tracing::debug!(parent: &self.span, attempt = self.attempts, "sending request");
     }
 
-    /// An answer begins.
-    pub(super) fn answered(&mut self, status: StatusCode, request_id: Option<&str>) {
+    /// Records the head of a response.
+    pub(super) fn responded(&mut self, status: StatusCode, request_id: Option<&str>) {
         self.status = Some(status);
         self.request_id = request_id.map(str::to_owned);
         tracing::debug!(
@@ -172,29 +105,30 @@ impl Recorder {
             attempt = self.attempts,
             status = status.as_u16(),
             request_id,
-            "answered"
+            "received response head"
         );
     }
 
-    /// So many bytes of answer are handed over.
+    /// Counts bytes of the response that the caller receives.
     pub(super) fn received(&mut self, bytes: usize) {
         self.response_bytes += bytes as u64;
     }
 
-    /// The function has answered, or will run.
+    /// Records that the function succeeded, or that its event was queued.
     pub(super) fn succeeded(&mut self) {
         self.outcome = Outcome::Succeeded;
     }
 
-    /// The function has run and failed.
+    /// Records that the function failed.
     pub(super) fn function_failed(&mut self) {
         self.outcome = Outcome::FunctionError;
     }
 
-    /// The call has failed for good.
+    /// Records that the call failed, after its last attempt.
     pub(super) fn failed(&mut self, error: &Error) {
         self.outcome = Outcome::of(error);
-        tracing::debug!(parent: &self.span, attempt = self.attempts, %error, "failed");
+        let error: &(dyn StdError + 'static) = error;
+        tracing::debug!(parent: &self.span, attempt = self.attempts, error, "call failed");
     }
 }
 

@@ -1,0 +1,70 @@
+use aws_credential_types::provider::SharedCredentialsProvider;
+use http::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT};
+
+use super::ClientBuilder;
+use crate::client::ClientInner;
+use crate::clock::Clock;
+use crate::connector::Connector;
+use crate::credentials::{self, CredentialsCache};
+use crate::endpoint::{self, Endpoint, EndpointError, EndpointSettings};
+use crate::sign::Signer;
+use crate::transport::Transport;
+use crate::user_agent_error::UserAgentError;
+use crate::{Client, Error};
+
+impl ClientBuilder {
+    /// Builds the client. It makes no connection yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorKind::Config`](crate::ErrorKind::Config) if a setting is missing or invalid,
+    /// or if settings contradict each other. Returns
+    /// [`ErrorKind::Credentials`](crate::ErrorKind::Credentials) if no credentials are set and the
+    /// environment has none or is not read.
+    pub fn build(self) -> Result<Client, Error> {
+        let lookup = self.environment;
+        let region = self.region.or_else(|| endpoint::region(&lookup));
+        let settings = EndpointSettings {
+            endpoint: self.endpoint.as_deref(),
+            region: region.as_deref(),
+            fips: self.fips.unwrap_or_else(|| endpoint::fips(&lookup)),
+            dual_stack: self.dual_stack.unwrap_or_else(|| endpoint::dual_stack(&lookup)),
+        };
+        let endpoint = Endpoint::resolve(&settings, &lookup).map_err(Error::config)?;
+        let region = region.ok_or_else(|| Error::config(EndpointError::NoRegion))?;
+        let credentials = match self.credentials {
+            Some(provider) => provider,
+            None => SharedCredentialsProvider::new(
+                credentials::from_env(&lookup).map_err(Error::credentials)?,
+            ),
+        };
+        let user_agent = self.user_agent.as_deref().unwrap_or(AGENT);
+        let user_agent = HeaderValue::from_str(user_agent)
+            .map_err(|source| Error::config(UserAgentError(source)))?;
+        let connector = if endpoint.is_tls() {
+            let config = self.tls.client_config().map_err(Error::config)?;
+            Connector::tls(config, self.http_version, self.connect_timeout)
+        } else {
+            Connector::tcp(self.http_version, self.connect_timeout)
+        };
+        let transport = Transport::new(connector, self.idle_timeout);
+        let headers = HeaderMap::from_iter([
+            (HOST, endpoint.host_header().clone()),
+            (USER_AGENT, user_agent),
+            (CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
+        ]);
+        Ok(Client::new(ClientInner {
+            endpoint,
+            transport,
+            credentials: CredentialsCache::new(credentials),
+            signer: Signer::new(&region),
+            clock: Clock::default(),
+            headers,
+            retry: self.retry,
+            hook: self.hook,
+            defaults: self.defaults,
+        }))
+    }
+}
+
+const AGENT: &str = concat!("presized/", env!("CARGO_PKG_VERSION"), " lambda-invoke");

@@ -1,0 +1,53 @@
+use std::time::{Duration, Instant};
+
+use presized::Reader;
+
+use super::wire::RESPONSE_MAX;
+
+/// The settings of a client that each call can change.
+#[derive(Clone, Debug)]
+pub(super) struct CallOptions {
+    pub(super) deadline: Deadline,
+    pub(super) attempt_timeout: Option<Duration>,
+    pub(super) retry_after_send: bool,
+    /// How responses are read into one buffer.
+    pub(super) reader: Reader,
+}
+
+/// The deadline of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Deadline {
+    /// This time after the call begins.
+    After(Duration),
+    At(Instant),
+}
+
+impl Deadline {
+    /// Returns the deadline of a call that begins now.
+    pub(super) fn instant(self) -> Instant {
+        let now = Instant::now();
+        match self {
+            Self::After(duration) => now.checked_add(duration).unwrap_or(now + FAR),
+            Self::At(instant) => instant,
+        }
+    }
+}
+
+impl Default for CallOptions {
+    fn default() -> Self {
+        Self {
+            deadline: Deadline::After(TIMEOUT),
+            attempt_timeout: None,
+            retry_after_send: false,
+            reader: Reader::new(RESPONSE_MAX),
+        }
+    }
+}
+
+/// A function may run for 15 minutes
+/// (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>). One more minute is
+/// for the connection and the response.
+const TIMEOUT: Duration = Duration::from_secs(16 * 60);
+
+/// The deadline of a call whose timeout is too long for an [`Instant`]: 30 years, as in tokio.
+const FAR: Duration = Duration::from_secs(86_400 * 365 * 30);

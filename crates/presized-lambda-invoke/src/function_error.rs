@@ -1,0 +1,80 @@
+use std::fmt;
+
+use bytes::Bytes;
+
+use super::error_report::ErrorReport;
+
+/// The error of a function that ran and failed.
+///
+/// The runtime of the function writes the payload, or Lambda does if the runtime could not. Which
+/// members are present depends on the runtime.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FunctionError {
+    /// Whether the function handled the error.
+    pub kind: FunctionErrorKind,
+    /// The member `errorType` of the payload.
+    pub error_type: Option<String>,
+    /// The member `errorMessage` of the payload.
+    pub error_message: Option<String>,
+    /// The lines of the member `stackTrace` or `trace`, at most 1,024.
+    pub stack_trace: Vec<String>,
+    /// The unchanged payload.
+    pub payload: Bytes,
+}
+
+/// Whether the function handled its error, from the header `X-Amz-Function-Error`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FunctionErrorKind {
+    /// The function caught the error and reported it.
+    Handled,
+    /// The runtime reported the error, or Lambda did because the function timed out or exited.
+    Unhandled,
+    /// Another value of the header.
+    Other(String),
+}
+
+impl FunctionError {
+    pub(super) fn new(kind: &str, payload: Bytes) -> Self {
+        let kind = match kind {
+            "Handled" => FunctionErrorKind::Handled,
+            "Unhandled" => FunctionErrorKind::Unhandled,
+            other => FunctionErrorKind::Other(other.to_owned()),
+        };
+        let ErrorReport { error_type, error_message, stack_trace } = ErrorReport::parse(&payload);
+        Self { kind, error_type, error_message, stack_trace, payload }
+    }
+}
+
+impl fmt::Debug for FunctionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FunctionError")
+            .field("kind", &self.kind)
+            .field("error_type", &self.error_type)
+            .field("error_message", &self.error_message)
+            .field("stack_trace", &format_args!("{} lines", self.stack_trace.len()))
+            .field("payload", &format_args!("{} bytes", self.payload.len()))
+            .finish()
+    }
+}
+
+impl fmt::Display for FunctionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.kind {
+            FunctionErrorKind::Handled => "handled",
+            FunctionErrorKind::Unhandled => "unhandled",
+            FunctionErrorKind::Other(kind) => kind,
+        };
+        write!(f, "function failed ({kind})")?;
+        if let Some(error_type) = &self.error_type {
+            write!(f, ": {error_type}")?;
+        }
+        match &self.error_message {
+            Some(message) => write!(f, ": {message}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for FunctionError {}
