@@ -37,7 +37,7 @@ use super::{Error, Invocation};
 /// error. In each case the function [may have run](Error::may_have_run).
 ///
 /// - [`Function`](super::ErrorKind::Function): the function failed after its response had begun.
-/// - [`Service`](super::ErrorKind::Service): Lambda failed. The status is that of the response.
+/// - [`Service`](super::ErrorKind::Service): Lambda failed. Its status is 200, the status of the response.
 /// - [`Broken`](super::ErrorKind::Broken): the connection failed, the stream ended without the
 ///   event that tells how the function ended, or a frame is invalid.
 /// - [`Timeout`](super::ErrorKind::Timeout): the deadline of the call passed. It bounds the whole

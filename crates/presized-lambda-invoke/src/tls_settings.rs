@@ -11,8 +11,8 @@ use rustls::{ClientConfig, ConfigBuilder, RootCertStore};
 
 use super::tls_error::TlsError;
 
-/// What a client trusts and how it identifies itself over TLS. Nothing is parsed before
-/// [`client_config`](Self::client_config).
+/// The trusted roots of a client, and its own certificate. [`client_config`](Self::client_config)
+/// parses the PEM.
 #[derive(Clone)]
 pub(super) struct TlsSettings {
     /// Whether the root certificates of the system are trusted.

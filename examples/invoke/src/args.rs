@@ -1,4 +1,4 @@
-//! What the command is told.
+//! The arguments of the command.
 
 use std::convert::Infallible;
 use std::fs;
@@ -11,60 +11,59 @@ use clap::Parser;
 
 use crate::failure::Failure;
 
-/// Calls a function of AWS Lambda and writes out what it answers
+/// Calls a function of AWS Lambda and writes its response
 #[derive(Parser)]
 #[command(after_help = "\
-The answer is all that goes to standard output or FILE. The log, and how a function
-failed, go to standard error. FILE is replaced once the answer is whole, and left as it
-was where it is not.
+Standard output or FILE receives only the response. Standard error receives the log and
+the error of the function. FILE is replaced only if the response is complete.
 
 Environment:
-  AWS_REGION, AWS_DEFAULT_REGION       where the function is
+  AWS_REGION, AWS_DEFAULT_REGION       region of the function
   AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
-                                       who calls it; for those of a profile:
+                                       credentials; to use those of a profile:
                                        eval \"$(aws configure export-credentials --format env)\"
   AWS_ENDPOINT_URL_LAMBDA, AWS_ENDPOINT_URL
-                                       another endpoint than that of the region
+                                       endpoint instead of the one of the region
 
 Exit codes:
-  0  the function answered, or the reader of its answer went away before the end
+  0  the function succeeded, or the reader of standard output closed it early
   1  the function failed: type, message and trace are on standard error
-  2  the call failed, or was not made: arguments, region or credentials
-  3  the answer could not be written")]
+  2  the call failed or was not made: arguments, region or credentials
+  3  the response could not be written")]
 pub(crate) struct Args {
     /// Name or ARN of the function, with or without a qualifier behind a colon
     pub(crate) name: String,
-    /// What to call it with: the text itself, @FILE, or @- for standard input; nothing if left out
+    /// Payload: the text itself, @FILE, or @- for standard input; empty by default
     #[arg(long, value_name = "TEXT|@FILE|@-", default_value = "", hide_default_value = true)]
     pub(crate) payload: Payload,
     /// Version or alias to call
     #[arg(long)]
     pub(crate) qualifier: Option<String>,
-    /// Show the last 4 KB of the function's log
+    /// Print the last 4 KiB of the function's log
     #[arg(long)]
     pub(crate) tail: bool,
-    /// Write the answer as it comes, of a function that streams it
+    /// Write the response while it arrives, if the function streams it
     #[arg(long)]
     pub(crate) stream: bool,
-    /// Most bytes of the answer to take: a number, alone or with KiB, MiB or GiB behind it.
-    /// If left out, 6 MiB and 100 bytes, and with --stream any number
+    /// Limit of the response: a number of bytes, or of KiB, MiB or GiB with that suffix;
+    /// 6 MiB and 100 bytes by default, and no limit with --stream
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     pub(crate) limit: Option<u64>,
-    /// Where the answer goes, if not to standard output
+    /// File for the response instead of standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// A URL to call instead of the endpoint of the region
+    /// Endpoint URL instead of the endpoint of the region
     #[arg(long, value_name = "URL")]
     pub(crate) endpoint: Option<String>,
-    /// Where the function is
+    /// Region of the function
     #[arg(long)]
     pub(crate) region: Option<String>,
-    /// Time the call may take, the function included; 16 minutes if left out
+    /// Time that the call may take, including the function; 16 minutes by default
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: Option<u64>,
 }
 
-/// Where a payload comes from.
+/// The source of a payload.
 #[derive(Clone)]
 pub(crate) enum Payload {
     Text(String),
@@ -108,8 +107,8 @@ fn parse_size(text: &str) -> Result<u64, String> {
         "KiB" => 1 << 10,
         "MiB" => 1 << 20,
         "GiB" => 1 << 30,
-        other => return Err(format!("{other} is none of KiB, MiB and GiB")),
+        other => return Err(format!("unknown unit {other}: use KiB, MiB or GiB")),
     };
     let number = digits.parse().ok().and_then(|number: u64| number.checked_mul(unit));
-    number.ok_or_else(|| "not a number of bytes that fits into 64 bits".to_owned())
+    number.ok_or_else(|| "not a number of bytes below 2^64".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Why there is no answer, as people read it and as scripts do.
+//! The failure of the command: its message and its exit code.
 
 use std::error;
 use std::io::{self, Write};
@@ -12,21 +12,23 @@ pub(crate) enum Failure {
     Function { message: String, log_tail: Option<Bytes> },
     /// The call failed or was not made.
     Call(String),
-    /// The answer could not be written.
+    /// The response could not be written.
     Write(io::Error),
 }
 
 impl Failure {
-    /// What was to be done failed, and why.
+    /// Makes the failure of an operation.
     pub(crate) fn call(what: &str, error: &dyn error::Error) -> Self {
         Self::Call(format!("{what}: {}", chain(error)))
     }
 
     pub(crate) fn over_limit(limit: u64, received: u64) -> Self {
-        Self::Call(format!("answer is over the limit of {limit} bytes: {received} bytes received"))
+        Self::Call(format!(
+            "response exceeds the limit of {limit} bytes: {received} bytes received"
+        ))
     }
 
-    /// The log that came with it.
+    /// Returns the log tail of a failed function.
     pub(crate) fn log_tail(&self) -> Option<&[u8]> {
         match self {
             Self::Function { log_tail, .. } => log_tail.as_deref(),
@@ -34,14 +36,14 @@ impl Failure {
         }
     }
 
-    /// Says it on standard error.
+    /// Prints the message on standard error.
     pub(crate) fn report(self) -> ExitCode {
         let (code, message) = match self {
             Self::Function { message, .. } => (1, message),
             Self::Call(message) => (2, message),
-            // Whoever reads standard output has seen enough, which is no failure.
+            // The reader closed standard output, which is not a failure.
             Self::Write(error) if error.kind() == io::ErrorKind::BrokenPipe => (0, String::new()),
-            Self::Write(error) => (3, format!("cannot write the answer: {error}")),
+            Self::Write(error) => (3, format!("cannot write the response: {error}")),
         };
         if !message.is_empty() {
             say(&format!("invoke: {message}"));
@@ -72,7 +74,7 @@ impl From<Box<FunctionError>> for Failure {
             message.push_str(&format!("\n  {}", line.trim_end()));
         }
         if error.error_type.is_none() && error.error_message.is_none() {
-            // Not the report of a runtime, so how it begins, whatever it is.
+            // The payload is not an error report, so the message has its first bytes.
             let begin = &error.payload[..error.payload.len().min(200)];
             message.push_str(&format!(": {:?}", String::from_utf8_lossy(begin)));
         }
@@ -80,10 +82,11 @@ impl From<Box<FunctionError>> for Failure {
     }
 }
 
-/// Writes what somebody else composed to standard error, so that it cannot steer the terminal.
+/// Writes text to standard error. Control characters are escaped, because the text may come from
+/// others.
 pub(crate) fn say(text: &str) {
     let mut line = String::with_capacity(text.len() + 1);
-    // Node.js logs lines that belong together with a carriage return between them.
+    // Node.js separates the lines of one log record with carriage returns.
     for c in text.replace("\r\n", "\n").replace('\r', "\n").chars() {
         match c {
             '\n' | '\t' => line.push(c),
@@ -92,11 +95,11 @@ pub(crate) fn say(text: &str) {
         }
     }
     line.push('\n');
-    // Where standard error is closed, nobody is there to be told.
+    // A closed standard error cannot be reported.
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
-/// The error and all its sources.
+/// Returns the messages of the error and all its sources.
 fn chain(error: &dyn error::Error) -> String {
     let mut message = error.to_string();
     let mut next = error.source();
@@ -108,9 +111,9 @@ fn chain(error: &dyn error::Error) -> String {
 }
 
 const SETTINGS: &str = "
-here, that is --region (which the signature needs with --endpoint too) and --endpoint, or the
-variables that --help lists";
+use --region, which the signature needs with --endpoint too, and --endpoint, or set the variables
+that --help lists";
 
 const CREDENTIALS: &str = "
-set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN where they are temporary;
-those of a profile come by: eval \"$(aws configure export-credentials --format env)\"";
+set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN if they are temporary;
+to use those of a profile: eval \"$(aws configure export-credentials --format env)\"";

@@ -1,6 +1,6 @@
-//! Calls a function of AWS Lambda and writes out what it answers.
+//! Calls a function of AWS Lambda and writes its response.
 //!
-//! `cargo run --release --features lambda-invoke --example invoke -- NAME [--payload JSON]`
+//! `cargo run --release -p invoke -- NAME [--payload JSON]`
 
 mod args;
 mod failure;
@@ -29,7 +29,7 @@ async fn main() -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => failure.report(),
         },
-        // What was written beside the file of the answer is removed with the future.
+        // Dropping the future removes the unfinished file.
         Ok(()) = tokio::signal::ctrl_c() => {
             say("invoke: interrupted; the function may have run");
             ExitCode::from(130)
@@ -38,7 +38,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(args: &Args) -> Result<(), Failure> {
-    // All that can be wrong on this side is found out before the function runs.
+    // All local errors are found before the function runs.
     let client = client(args)?;
     let payload = args.payload.read()?;
     let output = Output::open(args.out.as_deref());
@@ -69,8 +69,8 @@ fn client(args: &Args) -> Result<Client, Failure> {
     Ok(builder.build()?)
 }
 
-/// What a call has whether it streams or not.
-fn prepared<A>(call: Invoke<A>, args: &Args, payload: Bytes) -> Invoke<A> {
+/// Sets the options of both kinds of call.
+fn prepared<R>(call: Invoke<R>, args: &Args, payload: Bytes) -> Invoke<R> {
     let mut call = call.payload(payload);
     if let Some(qualifier) = &args.qualifier {
         call = call.qualifier(qualifier);
@@ -81,7 +81,7 @@ fn prepared<A>(call: Invoke<A>, args: &Args, payload: Bytes) -> Invoke<A> {
     call
 }
 
-/// The answer in one piece.
+/// Writes the response in one piece.
 async fn invoke(
     args: &Args,
     client: &Client,
@@ -95,16 +95,16 @@ async fn invoke(
 
     let spinner = bar("{spinner} {elapsed}");
     spinner.enable_steady_tick(TICK);
-    let answer = call.send().await;
+    let sent = call.send().await;
     spinner.finish_and_clear();
 
-    let answer = answer?;
-    print_log(answer.log_tail.as_deref());
-    output.write(&answer.into_result()?.payload).await?;
+    let invocation = sent?;
+    print_log(invocation.log_tail.as_deref());
+    output.write(&invocation.into_result()?.payload).await?;
     output.finish()
 }
 
-/// The answer as it comes.
+/// Writes the response while it arrives.
 async fn stream(
     args: &Args,
     client: &Client,
@@ -113,16 +113,16 @@ async fn stream(
 ) -> Result<(), Failure> {
     let call = prepared(client.invoke_streaming(&args.name), args, payload);
 
-    // Where the answer goes to the same terminal, it shows by itself how far it is.
+    // A response on the same terminal shows its own progress.
     let bar = match args.out.is_none() && io::stdout().is_terminal() {
         true => ProgressBar::hidden(),
         false => bar("{spinner} {bytes}, {bytes_per_sec}, {elapsed}"),
     };
     bar.enable_steady_tick(TICK);
     let copied = async {
-        let mut answer = call.send().await?;
+        let mut response = call.send().await?;
         let mut received = 0;
-        while let Some(chunk) = answer.next().await {
+        while let Some(chunk) = response.next().await {
             let chunk = chunk?;
             received += chunk.len() as u64;
             if let Some(limit) = args.limit.filter(|&limit| received > limit) {
@@ -131,14 +131,14 @@ async fn stream(
             output.write(&chunk).await?;
             bar.set_position(received);
         }
-        Ok(answer)
+        Ok(response)
     }
     .await;
     bar.finish_and_clear();
 
     match copied {
-        Ok(answer) => {
-            print_log(answer.completion().and_then(|completion| completion.log_tail.as_deref()));
+        Ok(response) => {
+            print_log(response.completion().and_then(|completion| completion.log_tail.as_deref()));
             output.finish()
         }
         Err(failure) => {
@@ -148,13 +148,13 @@ async fn stream(
     }
 }
 
-/// Something that moves on standard error, and hidden where that is not a terminal.
+/// Makes a progress bar on standard error. It is hidden if standard error is not a terminal.
 fn bar(template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template);
     ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
 }
 
-/// A log may begin inside a character.
+/// Prints a log tail. It may begin within a UTF-8 character.
 fn print_log(log: Option<&[u8]>) {
     if let Some(log) = log {
         say(String::from_utf8_lossy(log).trim_end());

@@ -1,4 +1,4 @@
-//! Where the answer goes.
+//! The destination of the response.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -9,15 +9,15 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use crate::failure::Failure;
 
-/// Standard output or a file, written to without holding up the connection.
+/// Standard output or a file. Writing does not block the connection.
 pub(crate) struct Output {
     sink: Box<dyn AsyncWrite + Unpin>,
-    /// What was written, and what becomes of it once it is whole.
+    /// The temporary file and the path that it replaces when it is complete.
     replacement: Option<(TempPath, PathBuf)>,
 }
 
 impl Output {
-    /// Finds out whether the file can be written, and leaves it as it is.
+    /// Checks that the file can be written, without changing it.
     pub(crate) fn open(path: Option<&Path>) -> io::Result<Self> {
         let Some(path) = path else {
             return Ok(Self { sink: Box::new(tokio::io::stdout()), replacement: None });
@@ -26,10 +26,10 @@ impl Output {
             Ok(file) => {
                 let metadata = file.metadata()?;
                 if metadata.is_file() {
-                    // The file that a link leads to is replaced, and not the link.
+                    // The target of a symbolic link is replaced, not the link.
                     return Self::beside(fs::canonicalize(path)?, Some(metadata.permissions()));
                 }
-                // A device or a pipe is not ours to replace.
+                // A device or a pipe is written to and not replaced.
                 Ok(Self { sink: Box::new(tokio::fs::File::from_std(file)), replacement: None })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -41,11 +41,11 @@ impl Output {
 
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.sink.write_all(bytes).await.map_err(Failure::Write)?;
-        // Whoever reads a stream reads it as it comes.
+        // A reader of a stream needs each chunk at once.
         self.sink.flush().await.map_err(Failure::Write)
     }
 
-    /// What was written is whole.
+    /// Completes the output.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         // Windows does not rename a file that is open.
         drop(self.sink);
@@ -57,7 +57,8 @@ impl Output {
         }
     }
 
-    /// In the directory of `path`, so that it only takes a rename; removed if that does not come.
+    /// Opens a temporary file in the directory of `path`, so that a rename can replace it. It is
+    /// removed unless it is complete.
     fn beside(path: PathBuf, permissions: Option<Permissions>) -> io::Result<Self> {
         let directory = match path.parent() {
             Some(parent) if parent != Path::new("") => parent,
@@ -65,7 +66,7 @@ impl Output {
         };
         let mut builder = tempfile::Builder::new();
         builder.prefix(".invoke-").suffix(".part");
-        // Like any new file, where those of temporary ones are stricter.
+        // The mode of a new file. Temporary files have a stricter one by default.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let (file, written) = builder.tempfile_in(directory)?.into_parts();

@@ -1,4 +1,4 @@
-//! What the proxies and the server have in common: a thread each, and a count of sockets.
+//! The thread of a proxy or a server, and the count of its sockets.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-/// A future that runs on a thread of its own, until it is dropped.
+/// Runs a future on its own thread until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Background {
     stop: Option<oneshot::Sender<()>>,
@@ -35,13 +35,13 @@ impl Drop for Background {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic has been printed, and shows as calls that failed.
+            // The panic has been printed, and its calls fail.
             let _ = thread.join();
         }
     }
 }
 
-/// One more of something, while this lives.
+/// Increments a count while it exists.
 #[derive(Debug)]
 pub(crate) struct Open(Arc<AtomicUsize>);
 

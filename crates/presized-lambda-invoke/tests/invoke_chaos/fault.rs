@@ -1,4 +1,4 @@
-//! What happens on one direction of a connection, and after how many bytes.
+//! The faults of one direction of a connection, and the number of bytes between them.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -7,49 +7,49 @@ use fastrand::Rng;
 
 use crate::call::log_uniform;
 
-/// What happens.
+/// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Nothing for a while.
+    /// The bytes are delayed.
     Delay(Duration),
-    /// So many bytes go on a few at a time.
+    /// This number of bytes is passed on a few at a time.
     Dribble(usize),
-    /// Nothing more comes, and the receiver sees an end.
+    /// The receiver sees the end of the stream.
     Cut,
     /// Both sides see a reset.
     Reset,
-    /// Nothing more comes in either direction, for ever.
+    /// No more bytes are passed on in either direction.
     Stall,
-    /// So many bytes come twice, and after a while the connection is reset, since a client may
-    /// wait for ever for what it believes to have been announced.
+    /// This number of bytes is passed on twice. The connection is reset after a while, because a
+    /// client may wait for bytes that a duplicated head declares.
     Duplicate { count: usize, reset_after: Duration },
 }
 
-/// Where in the bytes.
+/// The place of a fault in the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// After exactly so many more.
+    /// After exactly this number of bytes.
     After(usize),
-    /// At the end of what is on the way then, which tends to be that of a message.
+    /// After the bytes that are in transit then, which is often the end of a message.
     AtPauseAfter(usize),
 }
 
-/// The faults of one direction, without an end.
+/// An endless sequence of faults of one direction.
 #[derive(Debug)]
 pub(crate) struct Faults {
     rng: Rng,
     weather: Weather,
     next: Place,
-    /// How long a connection is kept on which nothing comes.
+    /// The time after which an idle connection is closed.
     pub(crate) patience: Duration,
 }
 
-/// How hard it comes.
+/// The frequency of faults.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weather {
     /// Whether bytes are duplicated.
     pub(crate) duplicates: bool,
-    /// Bytes that most faults are further apart than they would be, at the most.
+    /// The maximum of the additional bytes between most faults.
     pub(crate) respite: usize,
 }
 
@@ -63,8 +63,8 @@ impl Faults {
         Self { rng, weather, next, patience }
     }
 
-    /// How many of the `count` bytes that have come go on before the next fault. None where
-    /// there is no fault in them.
+    /// Returns the number of the `count` bytes before the next fault, or `None` if the fault is not
+    /// within them.
     pub(crate) fn due_in(&mut self, count: usize) -> Option<usize> {
         match &mut self.next {
             Place::After(left) if *left <= count => Some(*left),
@@ -76,7 +76,7 @@ impl Faults {
         }
     }
 
-    /// The fault that is due.
+    /// Returns the due fault.
     pub(crate) fn take(&mut self) -> Fault {
         self.next = place(&mut self.rng, self.weather);
         let rng = &mut self.rng;
@@ -93,12 +93,12 @@ impl Faults {
         }
     }
 
-    /// Bytes that go on at once while they dribble.
+    /// Returns the number of bytes that are passed on at once during a dribble.
     pub(crate) fn drop_size(&mut self) -> usize {
         self.rng.usize(1..8)
     }
 
-    /// One of two things.
+    /// Returns a random choice of two.
     pub(crate) fn coin(&mut self) -> bool {
         self.rng.bool()
     }
@@ -112,9 +112,9 @@ fn place(rng: &mut Rng, weather: Weather) -> Place {
     if rng.bool() { Place::After(count) } else { Place::AtPauseAfter(count) }
 }
 
-/// Shorter than any head, any chunk and any frame of an event stream, so that none of them comes
-/// twice as a whole and is taken for another.
+/// The maximum length of a duplicate. It is shorter than any head, chunk or event stream frame, so
+/// that none of them is duplicated as a whole.
 pub(crate) const DUPLICATED: RangeInclusive<usize> = 1..=64;
 
-/// Longer than any test takes.
+/// Longer than any test.
 const FOREVER: Duration = Duration::from_secs(3600);

@@ -1,9 +1,9 @@
-//! Calls through proxies that cut, delay, dribble, reset and duplicate, all by one seed.
+//! Calls through proxies that cut, delay, dribble, reset and duplicate bytes, driven by one seed.
 //!
-//! Only answers are duplicated, since a request that came twice would not be one that we sent
-//! twice, and at most 64 bytes of them, which is no whole chunk or frame: HTTP/1.1 notices that in
-//! chunks, and an event stream everywhere. Within a Content-Length, and over HTTP/2, nobody can:
-//! there a payload may be the right one with bytes inserted, and nothing else.
+//! Only responses are duplicated, because the client did not send a duplicated request. A duplicate
+//! has at most 64 bytes, which is no whole chunk or frame. The client detects it in HTTP/1.1 chunks
+//! and in event streams. It cannot detect it within a content length or over HTTP/2: there the
+//! payload may have bytes inserted, but no other difference.
 
 mod background;
 mod call;
@@ -34,12 +34,12 @@ use crate::server::Server;
 use crate::verdict::{Way, make};
 
 #[test]
-fn every_call_over_http1_is_right_or_fails_and_none_runs_twice() {
+fn call_over_http1_is_correct_or_fails_and_never_runs_twice() {
     chaos(Plan { version: HttpVersion::Http1, calls: 10_000, in_flight: 32 });
 }
 
 #[test]
-fn every_call_over_http2_is_right_or_fails_and_none_runs_twice() {
+fn call_over_http2_is_correct_or_fails_and_never_runs_twice() {
     chaos(Plan { version: HttpVersion::Http2, calls: 4_000, in_flight: 12 });
 }
 
@@ -63,7 +63,7 @@ async fn run(seed: u64, plan: Plan) {
     let begin = Instant::now();
     let server = Server::start(seed, version, calls);
     let http2 = version == HttpVersion::Http2;
-    // A connection of HTTP/2 has all calls on it, and each fault is one of all of them.
+    // All calls share one HTTP/2 connection, so that each fault affects all of them.
     let respite = if http2 { 64 << 10 } else { 0 };
     let proxy = |purpose, duplicates| {
         Proxy::start(seed, purpose, server.address, Weather { duplicates, respite })
@@ -105,7 +105,7 @@ async fn run(seed: u64, plan: Plan) {
                 if rng.u32(..10) == 0 {
                     sleep(Duration::from_micros(log_uniform(&mut rng, 50_000) as u64)).await;
                 }
-                let is_altered = call.answer.bears_alteration() && rng.u32(..3) == 0;
+                let is_altered = call.scenario.bears_alteration() && rng.u32(..3) == 0;
                 let (client, way) = &clients[usize::from(is_altered)];
                 verdicts.push((call, make(client, call, *way).await));
             }
@@ -130,7 +130,7 @@ async fn run(seed: u64, plan: Plan) {
     report.verify();
 }
 
-/// Waits until it is so.
+/// Waits until the condition is true.
 async fn until(what: &str, is_so: impl Fn() -> bool) {
     let begin = Instant::now();
     while !is_so() {
@@ -139,7 +139,7 @@ async fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Ends the process when nothing else does: a task that spins lets no timer fire.
+/// Ends the process if the test hangs. A task that spins blocks the timers of tokio.
 struct Watchdog {
     _test: mpsc::Sender<()>,
 }
@@ -157,15 +157,15 @@ impl Watchdog {
     }
 }
 
-/// What all chance follows from, as far as the scheduler allows.
+/// The variable with the seed. It determines everything except the scheduling.
 const SEED: &str = "PRESIZED_CHAOS_SEED";
 
 const WATCHDOG: Duration = Duration::from_secs(240);
 
-/// Room for three answers of unknown length that are as long as they may be, so that calls wait.
+/// The memory of three responses of the maximum length with an unknown length, so that calls wait.
 const BUDGET: u64 = 2 << 20;
 
-/// Sets the numbers of a purpose apart from those of others.
+/// The purpose of random numbers, which differ between purposes.
 const PAUSES: u32 = 50;
 const HARSH: u32 = 100;
 const ALTERING: u32 = 101;

@@ -1,4 +1,4 @@
-//! The proxy between client and server, which does them harm.
+//! The proxy between client and server, which causes faults.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -24,16 +24,16 @@ pub(crate) struct Proxy {
     _background: Background,
 }
 
-/// What a proxy has done.
+/// The counts of the faults of a proxy.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) connections: AtomicU32,
     pub(crate) open: Arc<AtomicUsize>,
-    /// Times that nobody listened.
+    /// The times without a listener.
     pub(crate) deaf: AtomicU32,
-    /// Connections that were ended as soon as they were there.
+    /// The connections that were closed at once.
     pub(crate) unwelcome: AtomicU32,
-    /// Those that were ended for being quiet.
+    /// The connections that were closed because they were idle.
     pub(crate) quiet: AtomicU32,
     pub(crate) delays: AtomicU32,
     pub(crate) dribbles: AtomicU32,
@@ -44,9 +44,9 @@ pub(crate) struct Tally {
 }
 
 impl Proxy {
-    /// A proxy before `server`. `purpose` sets its numbers apart from those of others.
+    /// Starts a proxy before `server`. `purpose` selects its random numbers.
     pub(crate) fn start(seed: u64, purpose: u32, server: SocketAddr, weather: Weather) -> Self {
-        // It keeps the port where nobody listens, and never listens itself.
+        // It reserves the port while the proxy does not listen.
         let placeholder = socket((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
         let address = placeholder.local_addr().unwrap();
         let tally = Arc::new(Tally::default());
@@ -59,13 +59,13 @@ impl Proxy {
     }
 }
 
-/// What the connections of a proxy have in common.
+/// The shared state of the connections of a proxy.
 #[derive(Clone)]
 struct Proxied {
     seed: u64,
     purpose: u32,
     server: SocketAddr,
-    /// Of the answers. That of the requests is the same without duplicates.
+    /// For responses. For requests it is the same without duplicates.
     weather: Weather,
     tally: Arc<Tally>,
 }
@@ -74,7 +74,7 @@ async fn accept(address: SocketAddr, proxied: Proxied) -> io::Result<()> {
     let mut rng = rng(proxied.seed, [proxied.purpose, u32::MAX]);
     let tally = &proxied.tally;
     loop {
-        // With room for all that are in flight, so that none is dropped and waits for a second.
+        // The backlog holds all calls in flight, so that the kernel drops no connection.
         let listener = socket(address)?.listen(1024)?;
         loop {
             let (stream, _) = listener.accept().await?;
@@ -96,7 +96,7 @@ async fn accept(address: SocketAddr, proxied: Proxied) -> io::Result<()> {
     }
 }
 
-/// A socket that shares its port.
+/// Makes a socket that shares its port.
 fn socket(address: SocketAddr) -> io::Result<TcpSocket> {
     let socket = TcpSocket::new_v4()?;
     socket.set_reuseport(true)?;
@@ -108,7 +108,7 @@ async fn relay(mut client: TcpStream, number: u32, proxied: Proxied) {
     let Proxied { seed, purpose, server, weather, tally } = proxied;
     let _open = Open::new(&tally.open);
     let Ok(mut server) = TcpStream::connect(server).await else { return };
-    // Both fail only on a connection that has ended already, which shows in the first read.
+    // Both fail only on a closed connection, which the first read shows.
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
     let mut rng = rng(seed, [purpose, number]);
     let requests = Faults::new(rng.fork(), Weather { duplicates: false, ..weather });
@@ -124,7 +124,7 @@ async fn relay(mut client: TcpStream, number: u32, proxied: Proxied) {
             let _ = (client.set_zero_linger(), server.set_zero_linger());
         }
         Err(Stop::Stall) => {
-            // Until the client gives up.
+            // Waits until the client closes the connection.
             let mut ignored = [0; 1024];
             while client.read(&mut ignored).await.is_ok_and(|count| count > 0) {}
         }
@@ -132,13 +132,13 @@ async fn relay(mut client: TcpStream, number: u32, proxied: Proxied) {
     }
 }
 
-/// Why nothing more is passed on.
+/// Why no more bytes are passed on.
 enum Stop {
-    /// The receiver is to see an end.
+    /// The receiver sees the end of the stream.
     End,
-    /// Both sides of the connection are to see a reset.
+    /// Both sides see a reset.
     Reset,
-    /// Nobody is to see anything, in either direction.
+    /// Neither side sees anything.
     Stall,
 }
 
@@ -152,11 +152,11 @@ impl From<io::Error> for Stop {
 struct Direction<'a> {
     faults: Faults,
     tally: &'a Tally,
-    /// The bytes that went on last, as many as may be duplicated.
+    /// The last bytes that were passed on, which may be duplicated.
     last: Vec<u8>,
-    /// Bytes that are still to dribble.
+    /// The remaining bytes of a dribble.
     dribbling: usize,
-    /// When the connection is reset, after bytes were duplicated.
+    /// The time of the reset after a duplicate.
     reset_at: Option<Instant>,
 }
 
@@ -165,12 +165,12 @@ impl<'a> Direction<'a> {
         Self { faults, tally, last: Vec::new(), dribbling: 0, reset_at: None }
     }
 
-    /// Passes on what comes, until there is no more of it. Every other way to stop is an error,
-    /// and stops the other direction too.
+    /// Passes bytes on until the end of the stream. Any other reason to stop is an error, which stops
+    /// the other direction too.
     async fn pass(mut self, mut from: ReadHalf<'_>, mut to: WriteHalf<'_>) -> Result<(), Stop> {
         match self.pass_until_stopped(&mut from, &mut to).await {
-            // Where bytes were duplicated in a head, there may be an answer that says no more how
-            // long it is. Of that one an end would be the end, and cannot be told from a fault.
+            // A head with duplicated bytes may have lost its content length. The end of the connection
+            // would then be the valid end of the response.
             Err(Stop::End) if self.reset_at.is_some() => Err(Stop::Reset),
             Ok(()) | Err(Stop::End) => Ok(to.shutdown().await?),
             Err(stop) => Err(stop),
@@ -233,7 +233,7 @@ impl<'a> Direction<'a> {
                 to.write_all(&self.last[self.last.len().saturating_sub(count)..]).await?;
                 self.reset_at = Some(Instant::now() + reset_after);
             }
-            // Once is enough: what is wrong with an answer is then what one fault can do.
+            // One duplicate a connection, so that the effect is the effect of one fault.
             Fault::Duplicate { .. } => {}
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What became of all calls.
+//! The results of all calls.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::proxy::Tally;
 use crate::server::Server;
 use crate::verdict::{End, Verdict};
 
-/// The accounts of the client, the server and the proxies, beside each other.
+/// The counts of the client, the server and the proxies.
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
     calls: u32,
@@ -20,9 +20,9 @@ pub(crate) struct Report<'a> {
     dropped: u32,
     /// By kind, and whether the function may have run.
     failed: BTreeMap<(&'static str, bool), u32>,
-    /// Right ones that were not so at the first attempt.
+    /// The correct calls that needed more than one attempt.
     right_in_the_end: u32,
-    /// Calls that may not have ended like that.
+    /// The calls with an invalid result.
     wrong: Vec<String>,
 }
 
@@ -60,17 +60,17 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// That nothing is wrong, and that what could have gone wrong has been there.
+    /// Asserts that no result is invalid and that enough faults occurred.
     pub(crate) fn verify(&self) {
         for reason in self.wrong.iter().take(20) {
             println!("wrong: {reason}");
         }
-        assert_eq!(self.wrong.len(), 0, "calls that may not have ended as they did");
-        assert_eq!(self.server.record.garbled.load(Relaxed), 0, "requests of nobody");
-        assert!(self.right > self.calls / 3, "right are too few to be worth the name");
-        assert!(self.right_in_the_end > 0, "some only at the second attempt");
+        assert_eq!(self.wrong.len(), 0, "calls with an invalid result");
+        assert_eq!(self.server.record.garbled.load(Relaxed), 0, "requests that no call sent");
+        assert!(self.right > self.calls / 3, "too few calls are correct");
+        assert!(self.right_in_the_end > 0, "no call needed a second attempt");
         let faults: u32 = self.faults().iter().map(|(_, count)| count).sum();
-        assert!(faults > self.calls / 50, "{faults} faults are none");
+        assert!(faults > self.calls / 50, "only {faults} faults");
         for may_have_run in [false, true] {
             let failed = self.failed.keys().filter(|(_, may)| *may == may_have_run).count();
             assert!(failed > 2, "{failed} kinds of errors with may_have_run {may_have_run}");
@@ -83,8 +83,8 @@ impl<'a> Report<'a> {
         };
         [
             ("times without a listener", sum(|tally| &tally.deaf)),
-            ("connections not welcome", sum(|tally| &tally.unwelcome)),
-            ("ended for being quiet", sum(|tally| &tally.quiet)),
+            ("connections closed at once", sum(|tally| &tally.unwelcome)),
+            ("connections closed because they were idle", sum(|tally| &tally.quiet)),
             ("delays", sum(|tally| &tally.delays)),
             ("dribbles", sum(|tally| &tally.dribbles)),
             ("cuts", sum(|tally| &tally.cuts)),
@@ -107,8 +107,8 @@ impl fmt::Display for Report<'_> {
             self.proxies.iter().map(|tally| tally.connections.load(Relaxed)).sum();
         writeln!(f, "{} calls over {connections} connections", self.calls)?;
         writeln!(f, "{requests} requests reached the server, which ran {runs}")?;
-        writeln!(f, "{} right, {} of them not at first", self.right, self.right_in_the_end)?;
-        writeln!(f, "{} altered where nobody can tell", self.altered)?;
+        writeln!(f, "{} correct, {} of them after a retry", self.right, self.right_in_the_end)?;
+        writeln!(f, "{} altered in a way that cannot be detected", self.altered)?;
         writeln!(f, "{} dropped", self.dropped)?;
         for ((kind, may_have_run), count) in &self.failed {
             let or_not = if *may_have_run { "may have run" } else { "has not run" };

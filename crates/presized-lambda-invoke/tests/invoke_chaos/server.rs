@@ -1,4 +1,4 @@
-//! The Invoke API on hyper, as far as it takes to count what runs.
+//! A server of the Invoke API on hyper, which counts invocations.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -22,7 +22,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
 use crate::background::{Background, Open};
-use crate::call::{Answer, CHUNK_MIN, Call, log_uniform, rng};
+use crate::call::{CHUNK_MIN, Call, Scenario, log_uniform, rng};
 
 /// A server. Dropping it ends its connections.
 #[derive(Debug)]
@@ -32,24 +32,24 @@ pub(crate) struct Server {
     _background: Background,
 }
 
-/// What has reached the server.
+/// The requests that reached the server.
 #[derive(Debug)]
 pub(crate) struct Record {
     seed: u64,
-    /// Of each call.
+    /// The counts of each call.
     pub(crate) calls: Vec<Counts>,
-    /// Requests that came whole and are not what any call sends.
+    /// The complete requests that no call sent.
     pub(crate) garbled: AtomicU32,
     pub(crate) connections: AtomicU32,
     pub(crate) open: Arc<AtomicUsize>,
 }
 
-/// Of one call.
+/// The counts of one call.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Requests that came whole.
+    /// The complete requests.
     pub(crate) requests: AtomicU32,
-    /// Those of them with which the function was run.
+    /// The requests that ran the function.
     pub(crate) runs: AtomicU32,
 }
 
@@ -77,11 +77,11 @@ impl Server {
     }
 }
 
-/// Serves one connection, and says after a while that there will be no more of it.
+/// Serves one connection, and shuts it down gracefully after a while.
 async fn serve(stream: TcpStream, version: HttpVersion, number: u32, record: Arc<Record>) {
     let _open = Open::new(&record.open);
     let lifetime = Duration::from_millis(rng(record.seed, [2, number]).u64(20..500));
-    // A connection that has been closed on this end already is one among the others.
+    // It fails only if the connection is already closed.
     let _ = stream.set_nodelay(true);
     let stream = TokioIo::new(stream);
     let service = service_fn(move |request| {
@@ -101,8 +101,7 @@ async fn serve(stream: TcpStream, version: HttpVersion, number: u32, record: Arc
     }
 }
 
-/// How the connection ends is the proxy's doing, and what the client makes of it is looked at
-/// there.
+/// The error of a connection is ignored, because the proxy causes it and the client is tested.
 async fn serve_for<C: Future>(lifetime: Duration, connection: C, shut_down: fn(Pin<&mut C>)) {
     let mut connection = pin!(connection);
     if timeout(lifetime, connection.as_mut()).await.is_err() {
@@ -121,7 +120,7 @@ async fn respond(
     let streamed = request.uri().path().ends_with("/response-streaming-invocations");
     let payload = request.into_body().collect().await?.to_bytes();
     let call = Call::of_payload(record.seed, &payload);
-    let Some(call) = call.filter(|call| call.answer.is_streamed() == streamed) else {
+    let Some(call) = call.filter(|call| call.scenario.is_streamed() == streamed) else {
         record.garbled.fetch_add(1, Relaxed);
         return Ok(response(StatusCode::BAD_REQUEST, "?", &[], Full::default()));
     };
@@ -133,31 +132,31 @@ async fn respond(
         let headers = [("x-amzn-errortype", code), ("retry-after", "0")];
         return Ok(response(status, &id, &headers, Full::from(r#"{"message":"later"}"#)));
     }
-    counts.runs.fetch_add(call.answer.runs(), Relaxed);
+    counts.runs.fetch_add(call.scenario.runs(), Relaxed);
     if rng.u32(..10) == 0 {
         sleep(Duration::from_micros(log_uniform(&mut rng, 30_000) as u64)).await;
     }
     let content = Full::from(call.content());
-    Ok(match call.answer {
-        Answer::Sized => response(StatusCode::OK, &id, &[], content),
-        Answer::FunctionError => {
+    Ok(match call.scenario {
+        Scenario::Sized => response(StatusCode::OK, &id, &[], content),
+        Scenario::FunctionError => {
             response(StatusCode::OK, &id, &[("x-amz-function-error", "Unhandled")], content)
         }
-        Answer::Queued => response(StatusCode::ACCEPTED, &id, &[], Full::default()),
-        Answer::DryRun => response(StatusCode::NO_CONTENT, &id, &[], Full::default()),
-        Answer::GatewayTimeout => {
+        Scenario::Queued => response(StatusCode::ACCEPTED, &id, &[], Full::default()),
+        Scenario::DryRun => response(StatusCode::NO_CONTENT, &id, &[], Full::default()),
+        Scenario::GatewayTimeout => {
             response(StatusCode::GATEWAY_TIMEOUT, &id, &[], Full::from("<html>too long</html>"))
         }
-        Answer::NotFound => {
+        Scenario::NotFound => {
             let headers = [("x-amzn-errortype", "ResourceNotFoundException")];
             response(StatusCode::NOT_FOUND, &id, &headers, Full::from("{}"))
         }
-        Answer::Chunked => streaming(&id, chunks(&call)),
-        Answer::Streamed | Answer::StreamedError | Answer::StreamedException => {
+        Scenario::Chunked => streaming(&id, chunks(&call)),
+        Scenario::Streamed | Scenario::StreamedError | Scenario::StreamedException => {
             let events = chunks(&call).map(|chunk| event(&[EVENT, CHUNK], chunk));
-            let last = match call.answer {
-                Answer::StreamedError => event(&[EVENT, COMPLETE], FAILED),
-                Answer::StreamedException => event(&[EXCEPTION, SERVICE_EXCEPTION], "{}"),
+            let last = match call.scenario {
+                Scenario::StreamedError => event(&[EVENT, COMPLETE], FAILED),
+                Scenario::StreamedException => event(&[EXCEPTION, SERVICE_EXCEPTION], "{}"),
                 _ => event(&[EVENT, COMPLETE], "{}"),
             };
             streaming(&id, events.chain([last]))
@@ -165,7 +164,7 @@ async fn respond(
     })
 }
 
-/// What is refused before it runs.
+/// Returns a refusal before the function runs, for some requests.
 fn refusal(random: u32) -> Option<(StatusCode, &'static str)> {
     match random {
         0..8 => Some((StatusCode::TOO_MANY_REQUESTS, "TooManyRequestsException")),
@@ -194,7 +193,7 @@ fn streaming(id: &str, data: impl Iterator<Item = Bytes>) -> Response<Body> {
     Response::builder().header("x-amzn-requestid", id).body(body).unwrap()
 }
 
-/// The answer to `call` in pieces.
+/// Returns the response to `call` in pieces.
 fn chunks(call: &Call) -> impl Iterator<Item = Bytes> + use<> {
     let mut rest = call.content();
     let mut rng = rng(u64::from(call.number), [0, 0]);
@@ -229,5 +228,5 @@ const SERVICE_EXCEPTION: (&str, &str) = (":exception-type", "ServiceException");
 
 const FAILED: &str = r#"{"ErrorCode":"Runtime.Broken"}"#;
 
-/// Fewer than the calls in flight, so that some are refused before the client knows.
+/// Fewer than the calls in flight, so that the server refuses some streams.
 const STREAMS: u32 = 6;

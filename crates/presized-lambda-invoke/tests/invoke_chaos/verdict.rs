@@ -1,4 +1,4 @@
-//! What becomes of a call, and whether it may have become that.
+//! The result of a call, and the check that the result is valid.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -8,61 +8,63 @@ use presized_lambda_invoke::{
 };
 use tokio::time::timeout;
 
-use crate::call::{Answer, Call, LENGTH_MAX};
+use crate::call::{Call, LENGTH_MAX, Scenario};
 use crate::server::Counts;
 
-/// What became of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Verdict {
     pub(crate) end: End,
-    /// Unknown of a call that was dropped.
+    /// `None` for a dropped call.
     pub(crate) attempts: Option<u32>,
 }
 
-/// How it ended.
+/// The end of a call.
 #[derive(Debug)]
 pub(crate) enum End {
     Right,
-    /// With what the proxy has made of the right answer, where HTTP has no means to tell.
+    /// The response has a duplicate that HTTP cannot detect.
     Altered,
     Failed {
         kind: &'static str,
         may_have_run: bool,
     },
     Dropped,
-    /// With what must not be, and why.
+    /// The result is invalid for this reason.
     Wrong(String),
 }
 
-/// How an answer can be altered on its way without anybody noticing.
+/// The way that a proxy can alter a response without detection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Way {
-    /// Not at all.
+    /// It cannot.
     True,
-    /// Bytes are inserted into what is sent in one buffer, or, with the other framing of HTTP/2,
-    /// into any content that has no checksums.
+    /// It inserts bytes into a response with a content length or, over HTTP/2, into any response
+    /// without checksums.
     Altering { http2: bool },
 }
 
 impl Way {
-    fn alters(self, answer: Answer) -> bool {
+    fn alters(self, scenario: Scenario) -> bool {
         match self {
             Self::True => false,
-            Self::Altering { http2 } => !answer.is_streamed() && (http2 || answer == Answer::Sized),
+            Self::Altering { http2 } => {
+                !scenario.is_streamed() && (http2 || scenario == Scenario::Sized)
+            }
         }
     }
 }
 
-/// What the client says of an answer.
+/// The properties of a response that the client returned.
 #[derive(Debug)]
-struct Said {
+struct Received {
     status: u16,
     function_failed: bool,
     request_id: Option<String>,
     attempts: u32,
 }
 
-/// A call that failed after these bytes.
+/// A call that failed after `arrived`.
 struct Failure {
     error: Error,
     arrived: Vec<u8>,
@@ -71,7 +73,7 @@ struct Failure {
 /// Makes the call.
 pub(crate) async fn make(client: &Client, call: Call, way: Way) -> Verdict {
     let making = async {
-        if call.answer.is_streamed() {
+        if call.scenario.is_streamed() {
             streamed(client, &call).await
         } else {
             buffered(client, &call).await
@@ -85,21 +87,21 @@ pub(crate) async fn make(client: &Client, call: Call, way: Way) -> Verdict {
         },
     };
     let (attempts, end) = match result {
-        Ok((said, payload)) => (said.attempts, answered(&call, way, &said, &payload)),
+        Ok((received, payload)) => (received.attempts, succeeded(&call, way, &received, &payload)),
         Err(failure) => (failure.error.attempts(), failed(&call, way, failure)),
     };
     Verdict { end: end.unwrap_or_else(End::Wrong), attempts: Some(attempts) }
 }
 
-async fn buffered(client: &Client, call: &Call) -> Result<(Said, Vec<u8>), Failure> {
+async fn buffered(client: &Client, call: &Call) -> Result<(Received, Vec<u8>), Failure> {
     let mut invoke = client
         .invoke("chaos")
         .payload(call.payload())
         .timeout(call.timeout)
         .attempt_timeout(call.attempt_timeout)
-        .invocation_type(match call.answer {
-            Answer::Queued => InvocationType::Event,
-            Answer::DryRun => InvocationType::DryRun,
+        .invocation_type(match call.scenario {
+            Scenario::Queued => InvocationType::Event,
+            Scenario::DryRun => InvocationType::DryRun,
             _ => InvocationType::RequestResponse,
         });
     if let Some(limit) = call.limit {
@@ -109,10 +111,10 @@ async fn buffered(client: &Client, call: &Call) -> Result<(Said, Vec<u8>), Failu
     let Invocation { status, function_error, request_id, attempts, payload, .. } = invocation;
     let status = status.as_u16();
     let function_failed = function_error.is_some_and(|e| e.kind == FunctionErrorKind::Unhandled);
-    Ok((Said { status, function_failed, request_id, attempts }, payload.to_vec()))
+    Ok((Received { status, function_failed, request_id, attempts }, payload.to_vec()))
 }
 
-async fn streamed(client: &Client, call: &Call) -> Result<(Said, Vec<u8>), Failure> {
+async fn streamed(client: &Client, call: &Call) -> Result<(Received, Vec<u8>), Failure> {
     let invoke = client
         .invoke_streaming("chaos")
         .payload(call.payload())
@@ -120,7 +122,7 @@ async fn streamed(client: &Client, call: &Call) -> Result<(Said, Vec<u8>), Failu
         .attempt_timeout(call.attempt_timeout);
     let early = |error| Failure { error, arrived: Vec::new() };
     let mut stream = invoke.send().await.map_err(early)?;
-    let said = Said {
+    let received = Received {
         status: stream.status().as_u16(),
         function_failed: false,
         request_id: stream.request_id().map(str::to_owned),
@@ -128,7 +130,7 @@ async fn streamed(client: &Client, call: &Call) -> Result<(Said, Vec<u8>), Failu
     };
     if call.number % 2 == 0 {
         let collected = stream.collect(LENGTH_MAX as u64).await.map_err(early)?;
-        return Ok((said, collected.payload.to_vec()));
+        return Ok((received, collected.payload.to_vec()));
     }
     let mut arrived = Vec::new();
     while let Some(chunk) = stream.next().await {
@@ -137,42 +139,42 @@ async fn streamed(client: &Client, call: &Call) -> Result<(Said, Vec<u8>), Failu
             Err(error) => return Err(Failure { error, arrived }),
         }
     }
-    Ok((said, arrived))
+    Ok((received, arrived))
 }
 
-fn answered(call: &Call, way: Way, said: &Said, payload: &[u8]) -> Result<End, String> {
-    let content = match call.answer {
-        Answer::Queued | Answer::DryRun => &[],
-        Answer::GatewayTimeout
-        | Answer::NotFound
-        | Answer::StreamedError
-        | Answer::StreamedException => return Err("answered, and there is no answer".to_owned()),
+fn succeeded(call: &Call, way: Way, received: &Received, payload: &[u8]) -> Result<End, String> {
+    let content = match call.scenario {
+        Scenario::Queued | Scenario::DryRun => &[],
+        Scenario::GatewayTimeout
+        | Scenario::NotFound
+        | Scenario::StreamedError
+        | Scenario::StreamedException => return Err("a response where there is none".to_owned()),
         _ => call.content(),
     };
-    // A head has no checksum in any version of HTTP.
+    // HTTP heads have no checksum.
     if matches!(way, Way::True) {
-        let status = match call.answer {
-            Answer::Queued => 202,
-            Answer::DryRun => 204,
+        let status = match call.scenario {
+            Scenario::Queued => 202,
+            Scenario::DryRun => 204,
             _ => 200,
         };
-        let function_failed = call.answer == Answer::FunctionError;
+        let function_failed = call.scenario == Scenario::FunctionError;
         let id = call.number.to_string();
-        if (said.status, said.function_failed, said.request_id.as_ref())
+        if (received.status, received.function_failed, received.request_id.as_ref())
             != (status, function_failed, Some(&id))
         {
-            return Err(format!("answered with {said:?}"));
+            return Err(format!("response is {received:?}"));
         }
     }
     if call.limit.is_some_and(|limit| payload.len() as u64 > limit) {
-        return Err(format!("{} bytes in spite of the limit", payload.len()));
+        return Err(format!("{} bytes despite the limit", payload.len()));
     }
     if payload == content {
         Ok(End::Right)
-    } else if way.alters(call.answer) && has_insertion(payload, content) {
+    } else if way.alters(call.scenario) && has_insertion(payload, content) {
         Ok(End::Altered)
     } else {
-        Err(format!("{} bytes, and not the right {}", payload.len(), content.len()))
+        Err(format!("{} bytes instead of the correct {}", payload.len(), content.len()))
     }
 }
 
@@ -186,23 +188,23 @@ fn failed(call: &Call, way: Way, failure: Failure) -> Result<End, String> {
         ErrorKind::Timeout { .. } => TIMEOUT,
         ErrorKind::Service(error) => match error.status.as_u16() {
             429 | 500 | 503 => REFUSED,
-            // `1 42`, `1 50` and `1 20` of a status line, twice.
+            // A status line with duplicated `1 42`, `1 50` or `1 20`.
             421 | 501 if altering => REFUSED,
-            201 if altering && call.answer == Answer::StreamedException => EXCEPTION,
-            404 if call.answer == Answer::NotFound => "not found",
-            504 if call.answer == Answer::GatewayTimeout => GATEWAY,
-            200 if call.answer == Answer::StreamedException => EXCEPTION,
+            201 if altering && call.scenario == Scenario::StreamedException => EXCEPTION,
+            404 if call.scenario == Scenario::NotFound => "not found",
+            504 if call.scenario == Scenario::GatewayTimeout => GATEWAY,
+            200 if call.scenario == Scenario::StreamedException => EXCEPTION,
             _ => return Err(format!("{error:?}")),
         },
-        ErrorKind::Function(_) if call.answer == Answer::StreamedError => FUNCTION,
+        ErrorKind::Function(_) if call.scenario == Scenario::StreamedError => FUNCTION,
         ErrorKind::TooLarge(_) if call.limit.is_some() => TOO_LARGE,
-        // A digit more in Content-Length.
-        ErrorKind::TooLarge(_) | ErrorKind::Memory(_) if way.alters(call.answer) => TOO_LARGE,
+        // Content-Length has a duplicated digit.
+        ErrorKind::TooLarge(_) | ErrorKind::Memory(_) if way.alters(call.scenario) => TOO_LARGE,
         _ => return Err(format!("{error:?}")),
     };
     let in_doubt = match kind {
         TIMEOUT | BROKEN => true,
-        // With another code it can be from somebody else than Lambda.
+        // With an altered code, the response counts as the response of a gateway.
         REFUSED => altering,
         _ => false,
     };
@@ -213,7 +215,7 @@ fn failed(call: &Call, way: Way, failure: Failure) -> Result<End, String> {
         arrived = error.into_partial().to_vec();
     }
     let bounded = call.limit.is_none_or(|limit| arrived.len() as u64 <= limit);
-    let unchecked = altering && !call.answer.is_streamed();
+    let unchecked = altering && !call.scenario.is_streamed();
     if bounded && (unchecked || call.content().starts_with(&arrived)) {
         Ok(End::Failed { kind, may_have_run })
     } else {
@@ -222,12 +224,12 @@ fn failed(call: &Call, way: Way, failure: Failure) -> Result<End, String> {
 }
 
 impl Verdict {
-    /// Compares it with what the server counted, when nothing is on its way any more.
+    /// Compares the result with the counts of the server, after all connections are closed.
     pub(crate) fn verify(&self, call: &Call, counts: &Counts) -> Result<(), String> {
         let (requests, runs) = (counts.requests.load(Relaxed), counts.runs.load(Relaxed));
         let known = match &self.end {
             End::Wrong(reason) => return Err(reason.clone()),
-            End::Right | End::Altered => runs == call.answer.runs(),
+            End::Right | End::Altered => runs == call.scenario.runs(),
             End::Failed { may_have_run: false, .. } => runs == 0,
             End::Failed { kind, .. } => !must_have_run(kind) || runs == 1,
             End::Dropped => true,
@@ -240,13 +242,13 @@ impl Verdict {
     }
 }
 
-/// Whether the function has run beyond a doubt.
+/// Returns whether the function has certainly run.
 fn must_have_run(kind: &str) -> bool {
     [GATEWAY, EXCEPTION, FUNCTION, TOO_LARGE].contains(&kind)
 }
 
-/// Whether `payload` is `content` with as many bytes inserted as a duplicate can bring about, of
-/// which those that do not fit are cut off.
+/// Returns whether `payload` is `content` with at most as many inserted bytes as a duplicate causes.
+/// The end of the content may be cut off.
 fn has_insertion(payload: &[u8], content: &[u8]) -> bool {
     let same = payload.iter().zip(content).take_while(|(a, b)| a == b).count();
     (1..=INSERTED).any(|inserted| {
@@ -255,13 +257,13 @@ fn has_insertion(payload: &[u8], content: &[u8]) -> bool {
     })
 }
 
-const BROKEN: &str = "broken answer";
+const BROKEN: &str = "broken response";
 const TIMEOUT: &str = "timeout";
-const REFUSED: &str = "refused for now";
+const REFUSED: &str = "refused temporarily";
 const GATEWAY: &str = "gateway timeout";
 const EXCEPTION: &str = "exception in a stream";
 const FUNCTION: &str = "function error in a stream";
 const TOO_LARGE: &str = "too large";
 
-/// A duplicate, and what is left of a head that it has ended.
+/// The maximum of inserted bytes: a duplicate, and the rest of a head that it ends.
 const INSERTED: usize = 128;

@@ -1,14 +1,14 @@
 //! Calls a function of AWS Lambda with credentials from a program.
 //!
-//! `AWS_REGION=… cargo run --features lambda-invoke --example credentials -- NAME PROGRAM [ARGUMENT]...`
+//! `AWS_REGION=… cargo run -p invoke --bin credentials -- NAME PROGRAM [ARGUMENT]...`
 //!
-//! The program writes the JSON that `credential_process` of an AWS profile calls for
-//! (<https://docs.aws.amazon.com/sdkref/latest/guide/feature-process-credentials.html>). One that
-//! does is `aws configure export-credentials`.
+//! The program must write the JSON of `credential_process` in an AWS profile
+//! (<https://docs.aws.amazon.com/sdkref/latest/guide/feature-process-credentials.html>), as
+//! `aws configure export-credentials` does.
 //!
-//! Whatever implements `ProvideCredentials` can take its place. With the crate `aws-config` that
-//! is its default chain: profiles, SSO, web identity, and the metadata of containers and
-//! instances. In the repository, benches/peers/examples/aws_config.rs is the whole of it.
+//! Any implementation of `ProvideCredentials` works. The default chain of the crate `aws-config`
+//! has profiles, SSO, web identity, and the metadata of containers and instances. In the
+//! repository, benches/peers/examples/aws_config.rs is a complete program with it.
 //!
 //! ```text
 //! let config = aws_config::load_defaults(BehaviorVersion::latest()).await;
@@ -40,7 +40,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The credentials that a program writes. The client asks for them again before they expire.
+/// A provider that runs a program. The client runs it again before the credentials expire.
 #[derive(Debug)]
 struct ProcessCredentials {
     program: String,
@@ -50,12 +50,12 @@ struct ProcessCredentials {
 impl ProcessCredentials {
     async fn run(&self) -> provider::Result {
         let mut command = Command::new(&self.program);
-        // If the call is given up meanwhile.
+        // The call may be dropped while the program runs.
         command.args(&self.arguments).kill_on_drop(true);
         let output = command.output().await.map_err(CredentialsError::provider_error)?;
         if !output.status.success() {
-            // What it has written may be a secret, and goes into no message.
-            let message = format!("{} ended with {}", self.program, output.status);
+            // Its output may have a secret, so no message shows it.
+            let message = format!("{} exited with {}", self.program, output.status);
             return Err(CredentialsError::provider_error(message));
         }
         parse(&output.stdout).map_err(CredentialsError::provider_error)
@@ -84,7 +84,7 @@ struct Written {
 fn parse(json: &[u8]) -> Result<Credentials, Box<dyn Error + Send + Sync>> {
     let written: Written = serde_json::from_slice(json)?;
     if written.version != 1 {
-        return Err(format!("version {} is not known", written.version).into());
+        return Err(format!("unknown version {}", written.version).into());
     }
     let expiration = match written.expiration {
         Some(text) => {

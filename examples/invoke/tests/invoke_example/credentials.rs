@@ -1,4 +1,4 @@
-//! The example `credentials`, with a script as the program that gives them.
+//! The example `credentials` with a shell script as its program.
 
 use std::process::Output;
 
@@ -7,7 +7,7 @@ use presized_support::scripted::Scripted;
 use crate::{bare, ok, output_of, stderr};
 
 #[tokio::test]
-async fn a_program_gives_the_credentials() {
+async fn credentials_of_the_program_are_used() {
     let server = Scripted::in_turn([ok("hello")]);
     let written = r#"{"Version": 1, "AccessKeyId": "AKIDEXAMPLE", "SecretAccessKey": "s",
         "SessionToken": "not-a-real-token", "Expiration": "2999-01-01T00:00:00+01:00"}"#;
@@ -21,7 +21,7 @@ async fn a_program_gives_the_credentials() {
 }
 
 #[tokio::test]
-async fn a_program_that_gives_none_is_an_error_that_shows_nothing_of_it() {
+async fn failed_program_is_an_error_without_its_output() {
     let server = Scripted::in_turn([]);
     let secret = r#"{"Version": 1, "AccessKeyId": "AKIDEXAMPLE", "SecretAccessKey": "hush""#;
     for (written, status) in [
@@ -39,7 +39,7 @@ async fn a_program_that_gives_none_is_an_error_that_shows_nothing_of_it() {
     assert_eq!(server.requests().len(), 0);
 }
 
-/// With a program that writes this and ends with this status.
+/// Runs the example with a program that writes `written` and exits with `status`.
 async fn credentials(server: &Scripted, written: &str, status: u8) -> Output {
     let script = format!("printf %s '{written}'; exit {status}");
     let mut command = bare("credentials");

@@ -1,11 +1,11 @@
-//! What comes of a call that fails.
+//! The output for a call that fails.
 
 use presized_support::scripted::{Reply, Scripted};
 
 use crate::{KEYS, assert_failure, bare, invoke, invoke_once, output_of, stderr};
 
 #[tokio::test]
-async fn a_refusal_is_told_as_lambda_tells_it() {
+async fn service_error_is_printed() {
     let headers = [("x-amzn-ErrorType", "ResourceNotFoundException:"), ("x-amzn-RequestId", "r-1")];
     let body = r#"{"Message":"Function not found: \u001b]0;hello"}"#;
     let run = invoke_once(Reply::response("404 Not Found", &headers, body), &[]).await;
@@ -16,22 +16,22 @@ async fn a_refusal_is_told_as_lambda_tells_it() {
 }
 
 #[tokio::test]
-async fn a_call_that_may_have_run_is_told_from_one_that_has_not() {
+async fn message_tells_whether_the_function_may_have_run() {
     let cut = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345";
     let run = invoke_once(Reply::Close(cut.into()), &[]).await;
     assert_failure(&run, 2, "5 of 10 declared bytes received");
     assert!(stderr(&run).contains("the function may have run"), "{}", stderr(&run));
 
-    // Nobody listens on port 1.
+    // No server listens on port 1.
     let mut command = bare("invoke");
     command.args(["hello", "--region", "eu-north-1", "--endpoint", "http://127.0.0.1:1"]);
     let run = output_of(command.envs(KEYS)).await;
-    assert_failure(&run, 2, "no connection");
+    assert_failure(&run, 2, "connection failed");
     assert!(!stderr(&run).contains("may have run"), "{}", stderr(&run));
 }
 
 #[tokio::test]
-async fn a_call_ends_at_its_timeout() {
+async fn call_ends_at_its_timeout() {
     for arguments in [&["--timeout", "1"][..], &["--timeout", "1", "--stream"]] {
         let run = invoke_once(Reply::Hang("".into()), arguments).await;
         assert_failure(&run, 2, "timed out after 1");
@@ -39,7 +39,7 @@ async fn a_call_ends_at_its_timeout() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_make_no_call() {
+async fn call_with_wrong_arguments_is_not_made() {
     let server = Scripted::in_turn([]);
     for arguments in [
         &["another"][..],

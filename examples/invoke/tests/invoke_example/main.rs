@@ -1,11 +1,11 @@
 //! The examples of the Invoke client, run as commands.
 
-mod answers;
 #[cfg(unix)]
 mod credentials;
 mod failures;
 mod output;
 mod requests;
+mod responses;
 mod settings;
 mod streams;
 
@@ -17,12 +17,12 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// The example `invoke` against a server, with all that it needs.
+/// Runs the example `invoke` against a server.
 async fn invoke(server: &Scripted, arguments: &[&str]) -> Output {
     output_of(&mut command(server, arguments)).await
 }
 
-/// The example `invoke` against a server that answers like this once.
+/// Runs the example `invoke` against a server with one reply.
 async fn invoke_once(reply: Reply, arguments: &[&str]) -> Output {
     invoke(&Scripted::in_turn([reply]), arguments).await
 }
@@ -36,7 +36,7 @@ fn command(server: &Scripted, arguments: &[&str]) -> Command {
     command
 }
 
-/// An example in an environment that says nothing of AWS.
+/// Makes the command of an example in an environment without AWS variables.
 fn bare(example: &str) -> Command {
     let mut command = Command::new(match example {
         "credentials" => env!("CARGO_BIN_EXE_credentials"),
@@ -55,7 +55,7 @@ async fn output_of(command: &mut Command) -> Output {
     timeout(PATIENCE, command.output()).await.expect("ends in 20 s").unwrap()
 }
 
-/// The same with something on standard input.
+/// Runs a command with this standard input.
 async fn output_with(command: &mut Command, input: &[u8]) -> Output {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -63,19 +63,19 @@ async fn output_with(command: &mut Command, input: &[u8]) -> Output {
     timeout(PATIENCE, child.wait_with_output()).await.expect("ends in 20 s").unwrap()
 }
 
-/// Exit code 0 and this answer, and nothing else.
+/// Asserts exit code 0, this response, and an empty standard error.
 #[track_caller]
-fn assert_answer(run: &Output, answer: &[u8]) {
+fn assert_response(run: &Output, response: &[u8]) {
     assert_eq!((run.status.code(), stderr(run)), (Some(0), ""));
-    assert!(run.stdout == answer, "{} bytes, not {}", run.stdout.len(), answer.len());
+    assert!(run.stdout == response, "{} bytes, not {}", run.stdout.len(), response.len());
 }
 
-/// `message` on standard error, and nothing on standard output.
+/// Asserts this exit code, `message` on standard error, and an empty standard output.
 #[track_caller]
 fn assert_failure(run: &Output, code: i32, message: &str) {
-    let said = stderr(run);
-    assert_eq!(run.status.code(), Some(code), "{said}");
-    assert!(said.starts_with("invoke: ") && said.contains(message), "{said}");
+    let printed = stderr(run);
+    assert_eq!(run.status.code(), Some(code), "{printed}");
+    assert!(printed.starts_with("invoke: ") && printed.contains(message), "{printed}");
     assert_eq!(run.stdout, b"");
 }
 
@@ -83,7 +83,7 @@ fn stderr(run: &Output) -> &str {
     std::str::from_utf8(&run.stderr).unwrap()
 }
 
-/// 200 with this body.
+/// Makes a response with status 200.
 fn ok(body: impl AsRef<[u8]>) -> Reply {
     Reply::response("200 OK", &[], body)
 }
@@ -91,5 +91,5 @@ fn ok(body: impl AsRef<[u8]>) -> Reply {
 const KEYS: [(&str, &str); 2] =
     [("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"), ("AWS_SECRET_ACCESS_KEY", "not-a-real-secret")];
 
-/// So that nothing hangs. No test waits for it.
+/// A test that hangs fails. No test waits for it.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,4 +1,4 @@
-//! Where the answer goes.
+//! The destination of the response.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -10,28 +10,28 @@ use tempfile::TempDir;
 use tokio::time::timeout;
 
 use crate::streams::frames;
-use crate::{PATIENCE, assert_answer, assert_failure, command, invoke, invoke_once, ok};
+use crate::{PATIENCE, assert_failure, assert_response, command, invoke, invoke_once, ok};
 
 #[tokio::test]
-async fn an_answer_goes_to_a_file() {
+async fn response_is_written_to_a_file() {
     let directory = TempDir::new().unwrap();
-    let file = directory.path().join("answer");
+    let file = directory.path().join("response");
     let out = ["--out", file.to_str().unwrap()];
-    // Each replaces the one before.
-    for (reply, arguments, answer) in [
+    // Each response replaces the previous one.
+    for (reply, arguments, response) in [
         (ok("the first and the longest"), &out[..], "the first and the longest"),
         (ok("second"), &out, "second"),
         (frames(&[CHUNK, CHUNK, DONE_OK]), &["--stream", out[0], out[1]], "abcabc"),
         (ok(""), &out, ""),
     ] {
-        assert_answer(&invoke_once(reply, arguments).await, b"");
-        assert_eq!(fs::read_to_string(&file).unwrap(), answer);
+        assert_response(&invoke_once(reply, arguments).await, b"");
+        assert_eq!(fs::read_to_string(&file).unwrap(), response);
     }
-    assert_eq!(names(directory.path()), ["answer"]);
+    assert_eq!(names(directory.path()), ["response"]);
 }
 
 #[tokio::test]
-async fn a_failure_leaves_no_file_and_none_changed() {
+async fn failure_neither_creates_nor_changes_a_file() {
     let directory = TempDir::new().unwrap();
     let path = |name| directory.path().join(name);
     fs::write(path("old"), "as it was").unwrap();
@@ -58,7 +58,7 @@ async fn a_failure_leaves_no_file_and_none_changed() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_file_keeps_its_mode_and_the_links_to_it() {
+async fn file_keeps_its_mode_and_the_links_to_it() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     let directory = TempDir::new().unwrap();
@@ -68,20 +68,20 @@ async fn a_file_keeps_its_mode_and_the_links_to_it() {
     symlink("file", &link).unwrap();
 
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_answer(&invoke_once(ok("new"), &["--out", link.to_str().unwrap()]).await, b"");
+    assert_response(&invoke_once(ok("new"), &["--out", link.to_str().unwrap()]).await, b"");
     assert_eq!(fs::read_link(&link).unwrap(), Path::new("file"));
     assert_eq!((&*fs::read(&file).unwrap(), mode(&file)), (&b"new"[..], 0o640));
 
-    // A new one has the mode that any has here.
+    // A new file has the default mode.
     fs::write(directory.path().join("any"), "").unwrap();
-    assert_answer(&invoke_once(ok("new"), &["--out", new.to_str().unwrap()]).await, b"");
+    assert_response(&invoke_once(ok("new"), &["--out", new.to_str().unwrap()]).await, b"");
     assert_eq!(mode(&new), mode(&directory.path().join("any")));
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_written_is_told_before_the_function_runs() {
+async fn unwritable_file_is_reported_before_the_function_runs() {
     let directory = TempDir::new().unwrap();
-    let missing = directory.path().join("missing/answer");
+    let missing = directory.path().join("missing/response");
     let server = Scripted::in_turn([]);
     for file in [directory.path(), &missing] {
         let run = invoke(&server, &["--out", file.to_str().unwrap()]).await;
@@ -91,9 +91,9 @@ async fn a_file_that_cannot_be_written_is_told_before_the_function_runs() {
 }
 
 #[tokio::test]
-async fn an_answer_that_cannot_be_written_is_an_error() {
-    // A device that is always full. As standard output, since a test that goes wrong must not
-    // be able to replace it.
+async fn response_that_cannot_be_written_is_an_error() {
+    // A device that is always full. It is standard output here, so that a faulty test cannot replace
+    // the device.
     let full = Path::new("/dev/full");
     if full.exists() {
         for (reply, stream) in [(ok("hello"), &[][..]), (frames(&[CHUNK, DONE_OK]), &["--stream"])]
@@ -103,14 +103,14 @@ async fn an_answer_that_cannot_be_written_is_an_error() {
             command.stdout(File::options().write(true).open(full).unwrap()).stderr(Stdio::piped());
             let child = command.spawn().unwrap();
             let run = timeout(PATIENCE, child.wait_with_output()).await.expect("ends in 20 s");
-            assert_failure(&run.unwrap(), 3, "cannot write the answer: ");
+            assert_failure(&run.unwrap(), 3, "cannot write the response: ");
         }
     }
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_pipe_is_written_to_and_not_replaced() {
+async fn pipe_is_written_to_and_not_replaced() {
     use std::os::unix::fs::FileTypeExt;
 
     use tokio::io::AsyncReadExt;
@@ -120,7 +120,7 @@ async fn a_pipe_is_written_to_and_not_replaced() {
     let pipe = directory.path().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let mut reader = OpenOptions::new().open_receiver(&pipe).unwrap();
-    assert_answer(&invoke_once(ok("hello"), &["--out", pipe.to_str().unwrap()]).await, b"");
+    assert_response(&invoke_once(ok("hello"), &["--out", pipe.to_str().unwrap()]).await, b"");
     let mut arrived = Vec::new();
     let read = reader.read_to_end(&mut arrived);
     timeout(PATIENCE, read).await.expect("ends with its writer").unwrap();
@@ -129,7 +129,7 @@ async fn a_pipe_is_written_to_and_not_replaced() {
 }
 
 #[tokio::test]
-async fn a_reader_that_goes_away_is_no_failure() {
+async fn closed_standard_output_is_not_a_failure() {
     let long = "x".repeat(1 << 20);
     for (reply, stream) in [(ok(long), &[][..]), (frames(&[CHUNK, DONE_OK]), &["--stream"])] {
         let server = Scripted::in_turn([reply]);
@@ -137,10 +137,10 @@ async fn a_reader_that_goes_away_is_no_failure() {
         let mut command = command(&server, &arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // It waits for the payload, so the reader is gone before there is anything to write.
+        // The example waits for the payload, so the reader is closed before the first write.
         drop(child.stdout.take());
         let run = timeout(PATIENCE, child.wait_with_output()).await.expect("ends in 20 s");
-        assert_answer(&run.unwrap(), b"");
+        assert_response(&run.unwrap(), b"");
         assert_eq!(server.requests().len(), 1);
     }
 }

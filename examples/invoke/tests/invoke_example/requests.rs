@@ -1,41 +1,41 @@
-//! What is sent.
+//! The requests of the example.
 
 use std::fs;
 
 use presized_support::scripted::{Recorded, Reply, Scripted};
 use tempfile::TempDir;
 
-use crate::{assert_answer, command, invoke, ok, output_with};
+use crate::{assert_response, command, invoke, ok, output_with};
 
 #[tokio::test]
-async fn a_payload_is_text_a_file_or_standard_input() {
+async fn payload_is_text_a_file_or_standard_input() {
     let server = Scripted::in_turn([ok("1"), ok("2"), ok("3"), ok("4")]);
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("payload");
     fs::write(&file, b"\x00\xff@file").unwrap();
     let large = vec![b'x'; 1 << 20];
 
-    assert_answer(&invoke(&server, &[]).await, b"1");
-    assert_answer(&invoke(&server, &["--payload", r#"{"a": "@"}"#]).await, b"2");
+    assert_response(&invoke(&server, &[]).await, b"1");
+    assert_response(&invoke(&server, &["--payload", r#"{"a": "@"}"#]).await, b"2");
     let at_file = format!("@{}", file.to_str().unwrap());
-    assert_answer(&invoke(&server, &["--payload", &at_file]).await, b"3");
+    assert_response(&invoke(&server, &["--payload", &at_file]).await, b"3");
     let mut command = command(&server, &["--payload", "@-"]);
-    assert_answer(&output_with(&mut command, &large).await, b"4");
+    assert_response(&output_with(&mut command, &large).await, b"4");
 
     let sent: Vec<_> = server.requests().into_iter().map(|request| request.body).collect();
     assert_eq!(sent, [&b""[..], br#"{"a": "@"}"#, b"\x00\xff@file", &large]);
 }
 
 #[tokio::test]
-async fn the_arguments_are_in_the_request() {
+async fn arguments_are_sent_in_the_request() {
     let server = Scripted::start(|_, request: &Recorded| match request.target() {
         "/2015-03-31/functions/hello/invocations" => ok("plain"),
         "/2015-03-31/functions/hello/invocations?Qualifier=%24LATEST" => ok("qualified"),
         other => Reply::response("404 Not Found", &[], other),
     });
-    assert_answer(&invoke(&server, &[]).await, b"plain");
+    assert_response(&invoke(&server, &[]).await, b"plain");
     let arguments = ["--qualifier", "$LATEST", "--tail"];
-    assert_answer(&invoke(&server, &arguments).await, b"qualified");
+    assert_response(&invoke(&server, &arguments).await, b"qualified");
 
     let requests = server.requests();
     let log_type: Vec<_> =

@@ -1,33 +1,33 @@
-//! What is said where something is missing.
+//! Missing and invalid settings.
 
 use presized_support::scripted::Scripted;
 
-use crate::{KEYS, assert_answer, assert_failure, bare, ok, output_of, stderr};
+use crate::{KEYS, assert_failure, assert_response, bare, ok, output_of, stderr};
 
 #[tokio::test]
-async fn the_environment_does_for_all_settings() {
+async fn environment_is_enough() {
     let server = Scripted::in_turn([ok("hello"), ok("hello")]);
     for region in ["AWS_REGION", "AWS_DEFAULT_REGION"] {
         let mut command = bare("invoke");
         command.arg("hello").env(region, "eu-north-1").env("AWS_ENDPOINT_URL", server.url());
-        assert_answer(&output_of(command.envs(KEYS)).await, b"hello");
+        assert_response(&output_of(command.envs(KEYS)).await, b"hello");
     }
 }
 
 #[tokio::test]
-async fn no_region_is_told_with_what_to_set() {
+async fn missing_region_is_reported_with_the_settings() {
     for endpoint in [&[][..], &["--endpoint", "http://127.0.0.1:1"]] {
         let mut command = bare("invoke");
         let run = output_of(command.arg("hello").args(endpoint).envs(KEYS)).await;
         assert_failure(&run, 2, "no region");
-        for way in ["--region", "AWS_REGION"] {
-            assert!(stderr(&run).contains(way), "{}", stderr(&run));
+        for setting in ["--region", "AWS_REGION"] {
+            assert!(stderr(&run).contains(setting), "{}", stderr(&run));
         }
     }
 }
 
 #[tokio::test]
-async fn no_credentials_are_told_with_what_to_set() {
+async fn missing_credentials_are_reported_with_the_variables() {
     let mut command = bare("invoke");
     let run = output_of(command.args(["hello", "--region", "eu-north-1"])).await;
     assert_failure(&run, 2, "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set");
@@ -40,7 +40,7 @@ async fn no_credentials_are_told_with_what_to_set() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_no_url_is_an_error() {
+async fn invalid_endpoint_is_an_error() {
     let mut command = bare("invoke");
     command.args(["hello", "--region", "eu-north-1", "--endpoint", "ftp://127.0.0.1"]);
     assert_failure(&output_of(command.envs(KEYS)).await, 2, "endpoint");

@@ -1,32 +1,32 @@
-//! What comes of a function that answers, and of one that fails.
+//! The output for a function that succeeds or fails.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use presized_support::scripted::Reply;
 
-use crate::{assert_answer, assert_failure, invoke_once, ok, stderr};
+use crate::{assert_failure, assert_response, invoke_once, ok, stderr};
 
 #[tokio::test]
-async fn an_answer_goes_to_standard_output_byte_for_byte() {
+async fn response_is_written_to_standard_output_unchanged() {
     let large: Vec<u8> = (0..6 << 20).map(|i: u32| (i % 251) as u8).collect();
-    for answer in [&b""[..], b"{}", b"no newline", b"\x00\xff\x1b[31m\n", &large] {
-        assert_answer(&invoke_once(ok(answer), &[]).await, answer);
+    for response in [&b""[..], b"{}", b"no newline", b"\x00\xff\x1b[31m\n", &large] {
+        assert_response(&invoke_once(ok(response), &[]).await, response);
     }
 }
 
 #[tokio::test]
-async fn the_log_goes_to_standard_error() {
+async fn log_is_written_to_standard_error() {
     let reply = |log: &[u8], more: &[_]| {
         let log = STANDARD.encode(log);
         Reply::response("200 OK", &[&[("X-Amz-Log-Result", &*log)], more].concat(), "{}")
     };
-    // It begins inside a character.
+    // It begins within a UTF-8 character.
     let log = b"\xa9 START\nsays \x1b[2J\tEND\n";
     let run = invoke_once(reply(log, &[]), &["--tail"]).await;
     assert_eq!((run.status.code(), &*run.stdout), (Some(0), &b"{}"[..]));
     assert_eq!(stderr(&run), "\u{fffd} START\nsays \\u{1b}[2J\tEND\n");
 
-    // Node.js puts carriage returns between lines of one record.
+    // Node.js separates the lines of one log record with carriage returns.
     let run = invoke_once(reply(b"a\rb\r\nc", &[]), &["--tail"]).await;
     assert_eq!(stderr(&run), "a\nb\nc\n");
 
@@ -37,8 +37,8 @@ async fn the_log_goes_to_standard_error() {
 }
 
 #[tokio::test]
-async fn a_function_that_fails_is_told_with_its_trace() {
-    for (payload, said) in [
+async fn function_error_is_printed_with_its_stack_trace() {
+    for (payload, printed) in [
         (
             r#"{"errorType":"ValueError","errorMessage":"no\u001b[31mne","stackTrace":["  at a\n","  at b"]}"#,
             "invoke: function failed (unhandled): ValueError: no\\u{1b}[31mne\n    at a\n    at b\n",
@@ -53,19 +53,19 @@ async fn a_function_that_fails_is_told_with_its_trace() {
         let headers = [("X-Amz-Function-Error", "Unhandled")];
         let run = invoke_once(Reply::response("200 OK", &headers, payload), &[]).await;
         assert_failure(&run, 1, "");
-        assert_eq!(stderr(&run), said);
+        assert_eq!(stderr(&run), printed);
     }
 }
 
 #[tokio::test]
-async fn what_is_no_report_of_a_failure_is_not_shown_whole() {
+async fn payload_that_is_not_an_error_report_is_shortened() {
     let headers = [("X-Amz-Function-Error", "Unhandled")];
     let run = invoke_once(Reply::response("200 OK", &headers, "x".repeat(1 << 20)), &[]).await;
     assert_failure(&run, 1, &format!(": \"{}\"\n", "x".repeat(200)));
 }
 
 #[tokio::test]
-async fn an_answer_over_the_limit_is_refused() {
+async fn response_over_the_limit_is_refused() {
     let run = invoke_once(ok("12345678"), &["--limit", "7"]).await;
     assert_failure(&run, 2, "declares 8 bytes, over the limit of 7 bytes");
 
@@ -74,6 +74,6 @@ async fn an_answer_over_the_limit_is_refused() {
     assert_failure(&run, 2, "over the limit of 7 bytes: 8 bytes received");
 
     for limit in ["8", "1KiB", "1MiB", "1GiB"] {
-        assert_answer(&invoke_once(ok("12345678"), &["--limit", limit]).await, b"12345678");
+        assert_response(&invoke_once(ok("12345678"), &["--limit", limit]).await, b"12345678");
     }
 }
