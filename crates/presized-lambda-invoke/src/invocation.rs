@@ -54,7 +54,7 @@ impl Invocation {
     /// Returns an error if the function failed, or if the payload is not JSON of this type. An
     /// empty payload is not JSON.
     pub fn json<'de, T: Deserialize<'de>>(&'de self) -> Result<T, PayloadError> {
-        serde_json::from_slice(self.succeeded()?).map_err(PayloadError::Json)
+        serde_json::from_slice(self.succeeded()?).map_err(|error| PayloadError::Json(error.into()))
     }
 
     /// Returns the payload as text, without a copy.

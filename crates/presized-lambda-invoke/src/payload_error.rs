@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::Utf8Error;
 
-use super::FunctionError;
+use super::{BoxError, FunctionError};
 
 /// Why the payload of a response cannot be read as the requested type.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub enum PayloadError {
     /// The function failed, and the payload is its error report. `Display` describes the failure.
     Function(Box<FunctionError>),
     /// The payload is not JSON of the requested type.
-    Json(serde_json::Error),
+    Json(BoxError),
     /// The payload is not UTF-8.
     Utf8(Utf8Error),
 }
@@ -30,7 +30,7 @@ impl std::error::Error for PayloadError {
         match self {
             // `Display` describes it, and it has no source.
             Self::Function(_) => None,
-            Self::Json(source) => Some(source),
+            Self::Json(source) => Some(&**source),
             Self::Utf8(source) => Some(source),
         }
     }

@@ -1,7 +1,6 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use presized_lambda_invoke::ErrorKind;
 use presized_support::scripted::{Reply, Scripted};
 
 use super::{builder, client, ok};
@@ -98,7 +97,7 @@ async fn call_without_a_connection_cannot_have_run() {
         .build()
         .unwrap();
     let error = client.invoke("f").send().await.unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Connect(_)), "{error:?}");
+    assert!(matches!(error.kind(), presized_lambda_invoke::ErrorKind::Connect(_)), "{error:?}");
     assert_eq!((error.attempts(), error.may_have_run()), (2, false));
     let call = client.invoke("f").timeout(Duration::from_millis(20));
     let error = call.send().await.unwrap_err();

@@ -128,7 +128,7 @@ async fn streamed(client: &Client, call: &Call) -> Result<(Received, Vec<u8>), F
         request_id: stream.request_id().map(str::to_owned),
         attempts: stream.attempts(),
     };
-    if call.number % 2 == 0 {
+    if call.number.is_multiple_of(2) {
         let collected = stream.collect(LENGTH_MAX as u64).await.map_err(early)?;
         return Ok((received, collected.payload.to_vec()));
     }

@@ -1,38 +1,12 @@
 //! The sockets of the Invoke client: TLS and TCP keep-alive.
 
+#[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
+mod tls;
+
 use std::time::Duration;
 
 use aws_credential_types::Credentials;
-use presized_lambda_invoke::{Client, ClientBuilder, ErrorKind};
-use presized_support::server::{Protocol, Server};
-
-#[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
-#[tokio::test]
-async fn server_with_a_trusted_root_is_accepted() {
-    let server = Server::start(Protocol::Tls).unwrap();
-    let client = builder(server.endpoint().url(""))
-        .root_certificates_pem(server.endpoint().certificate_pem().unwrap())
-        .build()
-        .unwrap();
-    // The server has no functions.
-    let error = client.invoke("f").send().await.unwrap_err();
-    assert_eq!(error.as_service_error().unwrap().status, 404);
-}
-
-#[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
-#[tokio::test]
-async fn server_without_a_trusted_root_gets_no_request() {
-    let (server, other) =
-        (Server::start(Protocol::Tls).unwrap(), Server::start(Protocol::Tls).unwrap());
-    let client = builder(server.endpoint().url(""))
-        .root_certificates_pem(other.endpoint().certificate_pem().unwrap())
-        .max_attempts(1)
-        .build()
-        .unwrap();
-    let error = client.invoke("f").send().await.unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Connect(_)), "{error:?}");
-    assert!(!error.may_have_run());
-}
+use presized_lambda_invoke::{Client, ClientBuilder};
 
 /// A NAT gateway drops a flow after 350 s without traffic, and plain `SO_KEEPALIVE` starts after two
 /// hours.
