@@ -34,8 +34,18 @@ use super::{Error, Invocation, InvocationType, ResponseStream, wire};
 ///
 /// # Examples
 ///
-/// ```no_run
-/// # async fn example(client: presized_lambda_invoke::Client) -> Result<(), Box<dyn std::error::Error>> {
+/// ```
+/// # use bytes::Bytes;
+/// # use presized_lambda_emulator::{Emulator, Function};
+/// # use presized_lambda_runtime::{Context, ErrorReport, raw};
+/// # async fn total(_event: Bytes, _context: Context) -> Result<&'static str, ErrorReport> {
+/// #     Ok("42")
+/// # }
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let emulator = Emulator::builder().function("orders", Function::new()).start().await?;
+/// # emulator.attach("orders", raw(total))?;
+/// # let client = emulator.client_builder().build()?;
 /// use std::time::Duration;
 ///
 /// let invocation = client
@@ -46,6 +56,7 @@ use super::{Error, Invocation, InvocationType, ResponseStream, wire};
 ///     .send()
 ///     .await?;
 /// let total: u64 = invocation.json()?;
+/// # assert_eq!(total, 42);
 /// # Ok(())
 /// # }
 /// ```

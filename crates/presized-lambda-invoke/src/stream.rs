@@ -51,14 +51,28 @@ use super::{Error, Invocation};
 ///
 /// # Examples
 ///
-/// ```no_run
-/// # async fn example(client: presized_lambda_invoke::Client) -> Result<(), Box<dyn std::error::Error>> {
+/// ```
+/// # use bytes::Bytes;
+/// # use presized_lambda_emulator::{Emulator, Function};
+/// # use presized_lambda_runtime::{Context, ErrorReport, streaming};
+/// # type Chunks = futures_util::stream::Iter<std::vec::IntoIter<Result<Bytes, ErrorReport>>>;
+/// # async fn report(_event: Bytes, _context: Context) -> Result<Chunks, ErrorReport> {
+/// #     let chunks = vec![Ok(Bytes::from("one")), Ok(Bytes::from("two"))];
+/// #     Ok(futures_util::stream::iter(chunks))
+/// # }
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let emulator = Emulator::builder().function("report", Function::new()).start().await?;
+/// # emulator.attach("report", streaming(report))?;
+/// # let client = emulator.client_builder().build()?;
 /// use futures_util::StreamExt;
 ///
-/// let mut stream = client.invoke_streaming("my-function").send().await?;
+/// let mut stream = client.invoke_streaming("report").send().await?;
+/// let mut received = 0;
 /// while let Some(chunk) = stream.next().await {
-///     println!("{} bytes", chunk?.len());
+///     received += chunk?.len();
 /// }
+/// # assert_eq!(received, 6);
 /// # Ok(())
 /// # }
 /// ```
