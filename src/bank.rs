@@ -1,23 +1,23 @@
-//! Who gets a share of a budget, and who waits: the banker's algorithm.
+//! The accounts of a memory budget: the banker's algorithm.
 //!
-//! Knows numbers and wakers, and takes no lock. The rules and why they are safe are in the
-//! documentation of `MemoryBudget`.
+//! Decides which request is granted and which waits. It works on numbers and wakers and takes no
+//! lock. The documentation of `MemoryBudget` has the rules and the reason why they are safe.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::task::{Poll, Waker};
 
-/// The books of one budget. Sizes are in bytes.
+/// The accounts of one budget. Sizes are in bytes.
 pub(crate) struct Bank {
     capacity: u64,
     free: u64,
     next: u64,
-    /// Bodies that are read.
+    /// The bodies that are being read.
     bodies: BTreeMap<u64, Body>,
-    /// Those of them that hold something, by what they may come to need.
+    /// The bodies that hold memory, by the bytes that they may still need.
     needs: BTreeSet<(u64, u64)>,
-    /// Bytes of contents that are read to their end, and given back when they are dropped.
+    /// Bytes of finished contents. They return when the contents are dropped.
     settled: u64,
-    /// Bodies that hold something and wait for more, in the order of their requests.
+    /// Bodies that hold memory and wait for more, in the order of their requests.
     growing: VecDeque<u64>,
     /// Bodies that hold nothing and wait, in the order of their requests.
     newcomers: VecDeque<u64>,
@@ -30,7 +30,7 @@ struct Body {
 }
 
 impl Body {
-    /// What it may need beside what it holds.
+    /// Returns the bytes that it may still need.
     fn need(&self) -> u64 {
         self.claim.saturating_sub(self.held)
     }
@@ -38,11 +38,11 @@ impl Body {
 
 struct Request {
     bytes: u64,
-    /// Gone once it is granted.
+    /// `None` once the request is granted.
     waker: Option<Waker>,
 }
 
-/// There is not enough left of the budget, and the body does not wait for it.
+/// The budget has no room now, and the body does not wait.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Exhausted;
 
@@ -64,7 +64,7 @@ impl Bank {
         self.free
     }
 
-    /// A new body that claims this many bytes at the most.
+    /// Opens the account of a body that claims at most this many bytes.
     pub(crate) fn open(&mut self, claim: u64) -> u64 {
         let id = self.next;
         self.next += 1;
@@ -73,9 +73,8 @@ impl Bank {
         id
     }
 
-    /// The body asks for `bytes` more, for the first time or again. Without a waker it does
-    /// not wait. A waker that is not needed any more goes to `stale`, to be dropped without
-    /// the lock.
+    /// Requests `bytes` more, or repeats that request. Without a waker the body does not wait. A
+    /// replaced waker goes to `stale`, so that the caller drops it without the lock.
     pub(crate) fn request(
         &mut self,
         id: u64,
@@ -83,14 +82,14 @@ impl Bank {
         waker: Option<Waker>,
         stale: &mut Option<Waker>,
     ) -> Poll<Result<(), Exhausted>> {
-        let anybody_waits = !self.growing.is_empty() || !self.newcomers.is_empty();
+        let has_waiters = !self.growing.is_empty() || !self.newcomers.is_empty();
         let Some(body) = self.bodies.get_mut(&id) else {
             return Poll::Ready(Err(Exhausted));
         };
         if let Some(request) = &mut body.request {
             debug_assert_eq!(request.bytes, bytes);
             if request.waker.is_some() {
-                // Without one it is asked for in passing; who waits for it stays the same.
+                // A request without a waker leaves the waiting one in place.
                 if waker.is_some() {
                     *stale = std::mem::replace(&mut request.waker, waker);
                 }
@@ -105,18 +104,18 @@ impl Bank {
         }
         let holds = body.held > 0;
         let outgrown = total > body.claim;
-        if (holds || !anybody_waits) && self.can_grant(id, bytes) {
+        if (holds || !has_waiters) && self.can_grant(id, bytes) {
             self.grant(id, bytes);
             return Poll::Ready(Ok(()));
         }
-        // Waiting for more than was claimed, with something in hand, is how deadlocks begin.
+        // A body that holds memory and waits for more than it claimed could deadlock.
         let Some(waker) = waker.filter(|_| !holds || !outgrown) else {
             return Poll::Ready(Err(Exhausted));
         };
         let Some(body) = self.bodies.get_mut(&id) else {
             return Poll::Ready(Err(Exhausted));
         };
-        // Nothing is held where this raises it, so that nobody counts on it yet.
+        // The claim rises only for a body that holds nothing, so no grant depends on it yet.
         body.claim = body.claim.max(total);
         body.request = Some(Request { bytes, waker: Some(waker) });
         let queue = if holds { &mut self.growing } else { &mut self.newcomers };
@@ -124,7 +123,8 @@ impl Bank {
         Poll::Pending
     }
 
-    /// The body is read, or given up. Gives the waker of a request that it does not need.
+    /// Closes the account of a body that is finished or given up. Returns the waker of a request
+    /// that is withdrawn.
     pub(crate) fn close(&mut self, id: u64) -> Option<Waker> {
         self.growing.retain(|&waiting| waiting != id);
         self.newcomers.retain(|&waiting| waiting != id);
@@ -135,7 +135,7 @@ impl Bank {
         if let Some(request) = request {
             waker = request.waker;
             if waker.is_none() {
-                // Granted, and not fetched.
+                // The request was granted and not polled again.
                 body.held -= request.bytes;
                 self.free += request.bytes;
             }
@@ -144,7 +144,7 @@ impl Bank {
         waker
     }
 
-    /// The body, or its content, has `bytes` less.
+    /// Returns `bytes` of the body, or of its content, to the budget.
     pub(crate) fn give_back(&mut self, id: u64, bytes: u64) {
         self.free += bytes;
         if self.bodies.contains_key(&id) {
@@ -154,7 +154,7 @@ impl Bank {
         }
     }
 
-    /// Grants what can be granted, and gives whom to wake.
+    /// Grants the requests that can be granted, and returns the wakers to wake.
     pub(crate) fn serve(&mut self) -> Vec<Waker> {
         let mut served = Vec::new();
         let mut position = 0;
@@ -175,7 +175,8 @@ impl Bank {
         served
     }
 
-    /// Grants the request of a body in a queue if that can be. True if it is served.
+    /// Grants the request of a waiting body if it can be granted. Returns whether the body leaves
+    /// its queue.
     fn grant_request(&mut self, id: u64, served: &mut Vec<Waker>) -> bool {
         let Some(bytes) = self.bodies.get(&id).and_then(|body| Some(body.request.as_ref()?.bytes))
         else {
@@ -207,18 +208,17 @@ impl Bank {
         }
     }
 
-    /// Whether there are `bytes`, and all bodies can still be finished, one after the other,
-    /// once `id` has them.
+    /// Returns whether `bytes` are free, and whether all bodies can still finish one after the
+    /// other once `id` holds them.
     ///
-    /// Those that need least are finished first, since what they give back can only help the
-    /// others. Bodies that hold nothing come last in any order and can always be finished
-    /// then, since no claim is above the budget.
+    /// The bodies that need least finish first, because the bytes that they return help the others.
+    /// Bodies that hold nothing can finish last in any order, because no claim is above the budget.
     fn can_grant(&self, id: u64, bytes: u64) -> bool {
         let (Some(free), Some(body)) = (self.free.checked_sub(bytes), self.bodies.get(&id)) else {
             return false;
         };
         let own_need = body.need().saturating_sub(bytes);
-        // With all it claims it can finish by itself, and then gives back more than it got.
+        // With its whole claim the body can finish alone, and then returns it.
         if own_need == 0 {
             return true;
         }
@@ -245,7 +245,7 @@ impl Bank {
 mod tests {
     use super::*;
 
-    /// Books in which bodies with these claims hold this much, and the first asks.
+    /// Accounts of bodies with these claims and held bytes. The first body requests.
     fn bank(capacity: u64, bodies: &[(u64, u64)]) -> Bank {
         let mut bank = Bank::new(capacity);
         for &(claim, held) in bodies {
@@ -256,25 +256,25 @@ mod tests {
     }
 
     #[test]
-    fn share_is_granted_where_all_can_still_finish() {
+    fn share_is_granted_if_all_bodies_can_still_finish() {
         type Case<'a> = (u64, &'a [(u64, u64)], u64, bool);
         let table: &[Case<'_>] = &[
-            // capacity, (claim, held) of the bodies, what the first asks, whether it gets it
+            // capacity, (claim, held) of the bodies, request of the first, granted
             (10, &[(10, 0)], 10, true),
             (10, &[(10, 0)], 11, false),
-            // The other one needs six more, of which the first would take the last.
+            // The other body needs six more, and the first would take one of them.
             (10, &[(10, 0), (10, 4)], 1, false),
             (10, &[(5, 0), (10, 4)], 1, true),
-            // All that it claims: it finishes by itself.
+            // The whole claim: the body finishes alone.
             (10, &[(6, 0), (10, 4)], 6, true),
-            // After the first, the second, and only then the third can be finished.
+            // The second can finish after the first, and then the third.
             (10, &[(4, 2), (7, 2), (10, 3)], 1, true),
-            // The second could finish after the first, and the third after nobody.
+            // The second could finish after the first, and the third could never finish.
             (10, &[(4, 2), (10, 2), (10, 3)], 1, false),
             (10, &[(4, 2), (10, 2), (10, 3)], 2, true),
-            // Those that hold nothing come last.
+            // Bodies that hold nothing finish last.
             (10, &[(10, 5), (10, 0), (10, 0)], 1, true),
-            // One that holds all it claims gives it back.
+            // A body that holds its whole claim returns it.
             (10, &[(6, 0), (5, 5)], 1, true),
         ];
         for &(capacity, bodies, bytes, granted) in table {
@@ -282,9 +282,9 @@ mod tests {
         }
     }
 
-    /// Every state of three bodies under a small budget, against the textbook: try all orders.
+    /// Compares every state of three bodies under a small budget with a search of all orders.
     #[test]
-    fn safety_is_that_of_the_textbook() {
+    fn safety_equals_a_search_of_all_orders() {
         fn finishes(free: u64, left: &[(u64, u64)]) -> bool {
             left.is_empty()
                 || (0..left.len()).any(|first| {
@@ -304,7 +304,7 @@ mod tests {
                     let held = settled + all.iter().map(|(_, held)| held).sum::<u64>();
                     let Some(free) = CAPACITY.checked_sub(held) else { continue };
                     let needs = all.map(|(claim, held)| (claim - held, held));
-                    // What cannot be finished is never come to.
+                    // Unsafe states are never reached.
                     if !finishes(free + settled, &needs) {
                         continue;
                     }
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn content_outlives_the_body_in_the_books() {
+    fn content_counts_after_its_body_is_finished() {
         let mut bank = bank(10, &[(10, 4)]);
         assert!(bank.close(0).is_none());
         assert_eq!((bank.bodies.len(), bank.settled, bank.free()), (0, 4, 6));

@@ -1,4 +1,4 @@
-//! One buffer, and where it and its share of a budget go when it is dropped.
+//! One buffer, with the pool and the share of a budget that it belongs to.
 
 use std::collections::TryReserveError;
 
@@ -8,9 +8,9 @@ use crate::budget::Share;
 use crate::pool::{BufferPool, POOLED_FROM};
 use crate::reserve::Size;
 
-/// A buffer that never grows by itself: what is written to it must fit.
+/// A buffer that never grows by itself: bytes that are written to it must fit.
 ///
-/// Returns to its pool when it is dropped, and only then gives its share back.
+/// When it is dropped, it returns to its pool first, and then its share to the budget.
 #[derive(Default)]
 pub(crate) struct Block {
     bytes: Vec<u8>,
@@ -19,7 +19,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// An empty buffer, from the pool where there is one.
+    /// Creates an empty buffer, from the pool if there is one.
     pub(crate) fn new(
         size: Size,
         pool: Option<&BufferPool>,
@@ -28,16 +28,12 @@ impl Block {
         let pool = pool.filter(|_| size.class >= POOLED_FROM).cloned();
         let bytes = match &pool {
             Some(pool) => pool.take(size.exact..=size.class)?,
-            None => {
-                let mut bytes = Vec::new();
-                bytes.try_reserve_exact(size.exact)?;
-                bytes
-            }
+            None => reserved(size.exact)?,
         };
         Ok(Self { bytes, pool, share })
     }
 
-    /// A buffer that somebody has filled.
+    /// Creates a buffer with content.
     pub(crate) fn from_vec(bytes: Vec<u8>) -> Self {
         Self { bytes, pool: None, share: None }
     }
@@ -50,19 +46,19 @@ impl Block {
         self.bytes.capacity()
     }
 
-    /// Whether it goes back to a pool, so that it must not be reallocated.
+    /// Returns whether it goes back to a pool. A pooled buffer must not be reallocated.
     pub(crate) fn is_pooled(&self) -> bool {
         self.pool.is_some()
     }
 
-    /// Writes as much of `data` as there is room for, and returns how much that is.
+    /// Writes as much of `data` as there is room for, and returns the number of bytes.
     pub(crate) fn fill(&mut self, data: &[u8]) -> usize {
         let count = data.len().min(self.bytes.capacity() - self.bytes.len());
         self.bytes.extend_from_slice(&data[..count]);
         count
     }
 
-    /// Reallocates to `capacity`. `share` is for all of it, and the old one goes back.
+    /// Reallocates to `capacity`. `share` covers all of it and replaces the earlier share.
     pub(crate) fn grow(
         &mut self,
         capacity: usize,
@@ -75,13 +71,29 @@ impl Block {
         Ok(())
     }
 
-    /// The buffer itself, which leaves the pool's and the budget's account.
+    /// Frees the unused capacity. `share` covers what is left and replaces the earlier share.
+    /// Returns false, and changes nothing, if there is no memory for it.
+    pub(crate) fn trim(&mut self, share: Option<Share>) -> bool {
+        // `Vec::shrink_to_fit` aborts if the allocator fails, so a trial comes before it.
+        let Ok(mut exact) = reserved(self.bytes.len()) else { return false };
+        if self.is_pooled() {
+            exact.extend_from_slice(&self.bytes);
+            *self = Self { bytes: exact, pool: None, share };
+        } else {
+            drop(exact);
+            self.bytes.shrink_to_fit();
+            self.share = share;
+        }
+        true
+    }
+
+    /// Returns the buffer itself, which leaves the accounts of the pool and the budget.
     pub(crate) fn into_vec(mut self) -> Vec<u8> {
         debug_assert!(!self.is_pooled());
         std::mem::take(&mut self.bytes)
     }
 
-    /// The content, which holds on to the buffer and the share.
+    /// Returns the content, which owns the buffer and the share.
     pub(crate) fn into_bytes(self) -> Bytes {
         if self.bytes.is_empty() {
             Bytes::new()
@@ -104,7 +116,14 @@ impl Drop for Block {
         if let Some(pool) = &self.pool {
             pool.put(std::mem::take(&mut self.bytes));
         }
-        // The memory is gone before its share is free for others.
+        // The memory is freed before others can get its share.
         self.bytes = Vec::new();
     }
+}
+
+/// Returns an empty buffer of exactly this capacity.
+fn reserved(capacity: usize) -> Result<Vec<u8>, TryReserveError> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(capacity)?;
+    Ok(bytes)
 }

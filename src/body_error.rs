@@ -26,7 +26,7 @@ impl BodyError {
 
 impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the body or a layer below it failed")
+        f.write_str("body error")
     }
 }
 

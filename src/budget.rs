@@ -26,28 +26,35 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// # Order
 ///
-/// Bodies that hold memory and need more are served first, in the order of their requests. Bodies
-/// that hold nothing follow, in the order of their requests. A body that holds nothing is never
-/// overtaken by another such body. A body that holds memory can be overtaken by a later one whose
-/// request fits now.
+/// 1. Bodies that hold memory and need more are served first, in the order of their requests. If a
+///    request does not fit now, a later one that fits is served before it.
+/// 2. Bodies that hold nothing follow, strictly in the order of their requests.
 ///
 /// # No deadlock
 ///
-/// Every body has a claim: the most memory that it can need. The claim is its length if that is
-/// known, and otherwise what its limit needs, with both buffers of a copy, but never more than the
-/// budget. A share is granted only if all bodies can still finish one after the other: the banker's
-/// algorithm (E. W. Dijkstra, EWD 108, 1965). So one body can always finish. A body that outgrows
-/// its claim gets what is free at once, and fails otherwise: it never waits for more than its claim
-/// while it holds memory.
+/// Every body has a claim: the most memory that it can need.
 ///
-/// The cost is room that is kept free. A body of unknown length claims a little more than twice its
-/// limit, and a body above the eager bound twice its length. Keep limits small compared to the
-/// budget, or one slow body keeps others waiting.
+/// | body | claim |
+/// | --- | --- |
+/// | declared length within the eager bound | its length |
+/// | declared length above the eager bound | twice its length, for the old and the new buffer |
+/// | unknown length | twice its limit, for the old and the new buffer |
 ///
-/// Progress needs senders that continue, or a timeout that gives them up, and contents that are
-/// dropped. A task deadlocks if it holds the whole budget while it waits for another body. Over
-/// HTTP/2, bodies that wait fill the flow-control window of their connection. Set that window
-/// larger than the windows of its streams together.
+/// No claim is above the budget. A share is granted only if all bodies can still finish one after
+/// the other: the banker's algorithm (E. W. Dijkstra, EWD 108, 1965). So one body can always finish.
+/// A body that outgrows its claim does not wait: it gets the bytes if they are free now, and fails
+/// if they are not.
+///
+/// The cost is room that is kept free for claims. Keep limits small compared to the budget, or one
+/// slow body keeps others waiting.
+///
+/// Progress has three conditions:
+///
+/// - Senders continue, or a timeout gives them up.
+/// - Contents are dropped. A task deadlocks if it holds the whole budget while it waits for another
+///   body.
+/// - Over HTTP/2, the flow-control window of a connection is larger than the windows of its streams
+///   together. Bodies that wait fill that window.
 ///
 /// # Errors
 ///

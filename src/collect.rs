@@ -23,11 +23,12 @@ use crate::{
 
 /// Reads a body into one contiguous buffer.
 ///
-/// `content_length` is the declared length in bytes, if there is one. It must count the bytes that
-/// the body delivers, and not a coded form of them. `limit` is the most bytes that are accepted,
-/// inclusive, or a [`Reader`]. This is the short form of [`Collect`]. With the head of a response or
-/// request, use [`ResponseExt`](crate::ResponseExt) or [`RequestExt`](crate::RequestExt), which read
-/// the length from it.
+/// `content_length` is the declared length in bytes, if there is one. Do not pass the length of the
+/// coded form if a layer below decodes the body. `limit` is the most bytes that are accepted,
+/// inclusive, or a [`Reader`].
+///
+/// This is the short form of [`Collect`]. [`ResponseExt`](crate::ResponseExt) and
+/// [`RequestExt`](crate::RequestExt) read the length from the head of a message.
 ///
 /// # Errors
 ///
@@ -66,7 +67,7 @@ pub async fn collect_presized<B: Body>(
 /// [`collected`](Self::collected), [`append_to`](Self::append_to) or [`prefix`](Self::prefix). The
 /// feature `json` adds `json`. Awaiting the `Collect` itself gives [`Bytes`].
 /// [`into_presized`](Self::into_presized) and [`into_limited`](Self::into_limited) make a body of
-/// it again. All forms but the last run the same loop.
+/// it again. All of them except `into_limited` run the same loop.
 ///
 /// # Errors
 ///
@@ -153,8 +154,9 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
 
     /// Sets whether trailers are announced (RFC 9110 §6.6.2).
     ///
-    /// An error of the body after the last declared byte is ignored, unless trailers are announced
-    /// and missing: they may hold what validates the content.
+    /// An error of the body after the last declared byte is ignored, because the content is
+    /// complete. If trailers are announced and missing, it is not ignored: the trailers may hold a
+    /// checksum.
     pub fn trailers_announced(mut self, announced: bool) -> Self {
         self.declared.trailers_announced = announced;
         self
@@ -201,10 +203,9 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
 
     /// Reads the content as a value that serde parses from JSON.
     ///
-    /// `T` borrows nothing from the content, whose buffer has returned to its pool by then. The
-    /// Content-Type is ignored. The limit bounds the content, and not the memory of `T`. serde
-    /// quotes a value of the wrong type in its error and escapes what is not printable, which can
-    /// take six times the length of the value.
+    /// `T` borrows nothing from the content. The buffer has returned to its pool when this is ready.
+    /// The Content-Type is ignored. The limit bounds the content, and not the memory of `T`. If a
+    /// string has the wrong type, serde quotes it: the error can take six times its length.
     ///
     /// # Errors
     ///
@@ -258,7 +259,7 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     /// # Cancel safety
     ///
     /// If the future is dropped, `buffer` has its earlier content, followed by the bytes that had
-    /// arrived. It is empty only if the future is leaked.
+    /// arrived. If the future is passed to [`mem::forget`](std::mem::forget), `buffer` is empty.
     pub async fn append_to(
         self,
         buffer: &mut Vec<u8>,
@@ -274,8 +275,8 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
 
     /// Reads the first bytes of the content, up to the limit, and reports whether there were more.
     ///
-    /// Use it for the body of an error response, of which a log needs only the beginning. The limit
-    /// is where reading stops, and never an error. The rest of the body is not read.
+    /// Use it for the body of an error response, of which a log needs only the beginning. Reading
+    /// stops at the limit without an error. The rest of the body is not read.
     ///
     /// # Errors
     ///
@@ -359,6 +360,6 @@ impl<'a, D: Buf> Lent<'a, D> {
 
 impl<D: Buf> Drop for Lent<'_, D> {
     fn drop(&mut self) {
-        *self.buffer = self.collector.take_content().into_joined();
+        *self.buffer = self.collector.take_content().into_vec();
     }
 }

@@ -13,10 +13,6 @@ use crate::{CollectError, Progress};
 
 /// A future that reads a body as [`Bytes`]. Awaiting a [`Collect`](crate::Collect) makes it.
 ///
-/// # Panics
-///
-/// Polling it again after it is ready panics or gives an unspecified result, as with any future.
-///
 /// # Cancel safety
 ///
 /// Dropping the future drops the body and frees what was reserved.

@@ -44,9 +44,9 @@ pub struct CollectStats {
     pub received: u64,
     /// Data frames with content.
     pub frames: u64,
-    /// Number of reservations, from the allocator or a pool, with those for joining blocks and for
-    /// trimming. It is 1 for a declared length within the eager bound. It is 0 for an empty body,
-    /// and for a body of one frame that was handed over.
+    /// Number of reservations, from the allocator or a pool. Growing and trimming count. It is 1
+    /// for a declared length within the eager bound. It is 0 for an empty body, and for a body of
+    /// one frame that was handed over.
     pub reservations: u32,
     /// The most memory that was held for the content at one time, with both buffers of a
     /// reallocation. Memory of the transport does not count.

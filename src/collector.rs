@@ -112,7 +112,7 @@ impl<D: Buf> Collector<D> {
         loop {
             match self.stage {
                 Stage::Unread => self.start(body.is_end_stream(), body.size_hint())?,
-                Stage::Ending { truncated } => return self.poll_finish(cx, truncated),
+                Stage::Ending { truncated } => return Poll::Ready(Ok(self.finish(truncated))),
                 Stage::Reading if self.pending.is_some() => {
                     ready!(self.poll_store(cx))?;
                     if self.stored()? {
@@ -280,18 +280,8 @@ impl<D: Buf> Collector<D> {
         })
     }
 
-    /// Makes the content one buffer and returns it.
-    fn poll_finish<E>(
-        &mut self,
-        cx: &mut Context<'_>,
-        truncated: bool,
-    ) -> Poll<Result<Finished, CollectError<E>>> {
-        if self.content.is_in_blocks() {
-            match ready!(self.poll_join(cx)) {
-                Ok(()) => {}
-                Err(refused) => return Poll::Ready(Err(self.refused(refused))),
-            }
-        }
+    /// Returns the content and what came with it.
+    fn finish(&mut self, truncated: bool) -> Finished {
         self.trim();
         if let (Some(history), false, None) =
             (self.options.reader.get_history(), truncated, self.expectation.length.value())
@@ -307,7 +297,7 @@ impl<D: Buf> Collector<D> {
             peak: content.peak() as u64,
         };
         let trailers = self.trailers.take();
-        Poll::Ready(Ok(Finished { content, trailers, stats, truncated }))
+        Finished { content, trailers, stats, truncated }
     }
 
     fn stalled<E>(&mut self) -> CollectError<E> {

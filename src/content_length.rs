@@ -25,8 +25,8 @@ pub enum ContentLength {
     Unknown,
     /// The body has this many bytes. A body with fewer bytes is truncated.
     Exact(u64),
-    /// A number that counts something other than the delivered bytes, such as the coded form of a
-    /// decoded body. It guides the first reservation and never causes an error.
+    /// A number that may differ from the delivered bytes, such as the coded length of a body that is
+    /// decoded. It guides the first reservation and never causes an error.
     Hint(u64),
     /// The field is present and is not a valid length. The body is read as if the length were
     /// [`Unknown`]. A caller that does its own framing can refuse the message (RFC 9112 §6.3).
@@ -120,8 +120,8 @@ impl From<Option<u64>> for ContentLength {
 #[non_exhaustive]
 pub enum Mismatch {
     /// A shorter body is an error, because bytes are missing (RFC 9112 §8). A longer body is read
-    /// up to the limit, because the number then described something else, such as the coded form.
-    /// [`CollectStats::is_longer`](crate::CollectStats::is_longer) reports it.
+    /// up to the limit, because the declared length can be the length before a layer decoded the
+    /// body. [`CollectStats::is_longer`](crate::CollectStats::is_longer) reports it.
     #[default]
     RejectShorter,
     /// A shorter and a longer body are errors.

@@ -36,7 +36,7 @@ pub enum CollectError<E> {
         limit: u64,
         /// Bytes that had arrived, with the frame that went over the limit.
         received: u64,
-        /// The first `limit` bytes, or as many as a full budget had room for.
+        /// The first `limit` bytes, or fewer if the budget was full.
         partial: Partial,
     },
     /// The body ended before its declared length. Bytes are missing.
@@ -70,8 +70,9 @@ pub enum CollectError<E> {
         /// The bytes that there was memory for.
         partial: Partial,
     },
-    /// The [`MemoryBudget`](crate::MemoryBudget) has no room for the body: it can never have it,
-    /// or it has none now and the read does not wait.
+    /// The [`MemoryBudget`](crate::MemoryBudget) has no room for the body. Either the body can
+    /// never fit, or it does not fit now and the handle is
+    /// [`fail_fast`](crate::MemoryBudget::fail_fast).
     #[non_exhaustive]
     Budget {
         /// Bytes that were requested.
@@ -149,9 +150,9 @@ impl<E> CollectError<E> {
     /// use std::io;
     /// use presized::CollectError;
     ///
-    /// // `Box<dyn Error>` is not an `Error`, and so neither is what it makes of this one.
-    /// fn to_io(error: CollectError<Box<dyn Error + Send + Sync>>) -> io::Error {
-    ///     io::Error::other(error.map_body(io::Error::other))
+    /// // `CollectError<Box<dyn Error>>` is not an `Error`; `CollectError<io::Error>` is one.
+    /// fn convert(error: CollectError<Box<dyn Error + Send + Sync>>) -> CollectError<io::Error> {
+    ///     error.map_body(io::Error::other)
     /// }
     /// ```
     pub fn map_body<T>(self, map: impl FnOnce(E) -> T) -> CollectError<T> {
@@ -254,7 +255,7 @@ impl<E> CollectError<E> {
     /// let body = Full::<bytes::Bytes>::from("hello");
     /// let error = collect_presized(body, None, 4).await.unwrap_err();
     /// assert!(matches!(error, CollectError::DeclaredTooLarge { declared: 5, limit: 4, .. }));
-    /// // The body knew its length, so nothing was read.
+    /// // The size hint of `Full` is exact, so the body was not polled.
     /// println!("{error}");
     /// assert_eq!(error.into_partial(), "");
     /// # }

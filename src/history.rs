@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Predicts the length of bodies that declare none from the lengths of earlier ones.
 ///
-/// A right prediction makes reading a chunked body one reservation. A prediction is only a hint: it
+/// With a right prediction, a chunked body takes one reservation. A prediction is only a hint: it
 /// never raises a limit, never passes the eager bound, and never causes an error. A prediction that
 /// is too small costs no more than none. One that is too large costs a copy into a smaller buffer.
 ///
@@ -53,7 +53,8 @@ impl LengthHistory {
     /// Returns the predicted length of the next body in bytes.
     ///
     /// It is the second largest of the last eight lengths, so that one outlier changes nothing, plus
-    /// one sixteenth, so that lengths may vary. A concurrent record counts or does not.
+    /// one sixteenth, so that lengths may vary. A length that is recorded at the same
+    /// time may or may not be included.
     pub fn expected(&self) -> Option<u64> {
         let mut lengths = [0; KEPT];
         for (copy, length) in lengths.iter_mut().zip(&self.recent.lengths) {

@@ -20,6 +20,7 @@ mod declared;
 mod error;
 mod ext;
 mod history;
+mod http1;
 #[cfg(feature = "json")]
 mod json_error;
 mod limited;
@@ -44,6 +45,7 @@ pub use self::content_length::{ContentLength, Mismatch};
 pub use self::error::CollectError;
 pub use self::ext::{RequestExt, ResponseExt};
 pub use self::history::LengthHistory;
+pub use self::http1::HTTP1_MAX_BUF_SIZE;
 #[cfg(feature = "json")]
 #[cfg_attr(docsrs, doc(cfg(feature = "json")))]
 pub use self::json_error::JsonError;

@@ -20,7 +20,8 @@ use crate::{Collect, CollectError, Partial, Reader};
 /// - [`DeclaredTooLarge`](CollectError::DeclaredTooLarge) before the body is polled, if the
 ///   declared length is over the limit.
 /// - [`TooLarge`](CollectError::TooLarge) in place of the frame that passes the limit.
-/// - [`Body`](CollectError::Body) if the body fails, also after its last declared byte.
+/// - [`Body`](CollectError::Body) if the body fails. Unlike in [`Collect`], an error after the last
+///   declared byte counts too.
 ///
 /// An error is the last item. `B` is dropped before the error is yielded, and the error has no
 /// partial content.

@@ -68,10 +68,13 @@ impl Partial {
 
     /// Returns the bytes in one buffer of their length.
     ///
-    /// A body of unknown length is in several blocks until here. If there is no memory to join
-    /// them, the first block is returned.
+    /// If there is no memory to trim a larger buffer, the bytes keep that buffer.
     pub fn into_bytes(self) -> Bytes {
-        self.0.map_or_else(Bytes::new, |content| content.into_partial_bytes())
+        let Some(mut content) = self.0 else { return Bytes::new() };
+        if content.has_slack(true) {
+            content.trim(None);
+        }
+        content.into_bytes()
     }
 }
 

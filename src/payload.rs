@@ -1,7 +1,7 @@
 //! Functions for generated SDK code: a response payload as a blob or as text.
 //!
-//! They serve an operation whose output is one blob or string member that is bound to the whole
-//! body and is not streamed (Smithy `@httpPayload`). The request must not have been HEAD.
+//! Use them for an operation whose output is the whole body and is not streamed. In Smithy, that is
+//! a blob or string member with `@httpPayload`. The request must not have been HEAD.
 //!
 //! # What generated code may rely on
 //!

@@ -25,9 +25,9 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///   or returned, because nothing runs in the background. [`trim`](Self::trim) frees all.
 /// - No buffers under 16 KiB, which the allocator keeps itself.
 ///
-/// Sizes are an eighth of a power of two apart. A body gets a buffer between its length and that
-/// length rounded up to the next size, and never one that it may not reserve. So a pooled buffer
-/// holds no more memory than a new one.
+/// Sizes are an eighth of a power of two apart. A body that needs `n` bytes gets a buffer with a
+/// capacity from `n` to `n` rounded up to the next size. The limit and the bound of
+/// [`Reader::eager`](crate::Reader::eager) hold for pooled buffers too.
 ///
 /// Earlier content is not overwritten, and it cannot be seen: a buffer comes back empty, and safe
 /// Rust reads nothing beyond its length.

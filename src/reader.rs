@@ -73,9 +73,9 @@ impl Reader {
     /// Sets how many bytes are reserved at most for a declared length before data arrives. The
     /// default is 16 MiB.
     ///
-    /// A longer body gets its memory while it arrives: its buffer is never larger than the limit,
-    /// and never larger than the greater of this bound and four times the received bytes. Both
-    /// buffers exist while one is copied to a larger one, and
+    /// A longer body gets its memory while it arrives. Its buffer is never larger than the limit.
+    /// It is never larger than the greater of this bound and four times the received bytes. While
+    /// content moves to a larger buffer, the old and the new buffer exist, and
     /// [`CollectStats::peak`](crate::CollectStats::peak) counts both.
     pub fn eager(mut self, bytes: u64) -> Self {
         self.eager = bytes;
@@ -91,9 +91,9 @@ impl Reader {
     /// Sets whether an error of the body after its last declared byte fails the read. The default
     /// is false.
     ///
-    /// By default such an error is ignored, because the content is complete, unless trailers were
-    /// announced and are missing. Set this for a body that verifies itself at its end, for example
-    /// by a checksum.
+    /// By default such an error is ignored, because the content is complete. It is not ignored if
+    /// trailers were announced and are missing. Set this for a body that verifies itself at its
+    /// end, for example by a checksum.
     pub fn checked_at_end(mut self, checked: bool) -> Self {
         self.checked_at_end = checked;
         self
@@ -165,7 +165,8 @@ impl Reader {
         Collect::of_request(&head, body, self.clone())
     }
 
-    /// Reads the payload of a response as a blob, as [`payload::blob`](crate::payload::blob) does.
+    /// Reads the body of a response as one contiguous [`Bytes`]. The request must not have been
+    /// HEAD.
     ///
     /// # Errors
     ///
@@ -181,7 +182,7 @@ impl Reader {
         self.response(&Method::GET, response).bytes().await
     }
 
-    /// Reads the payload of a response as text, as [`payload::text`](crate::payload::text) does.
+    /// Reads the body of a response as UTF-8 text. The request must not have been HEAD.
     ///
     /// # Errors
     ///

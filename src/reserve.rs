@@ -1,106 +1,77 @@
 //! When memory is reserved for a body, and how much.
 //!
-//! Pure functions of numbers: no body, no I/O, no allocation. `content.rs` carries
-//! out what is decided here.
+//! Pure functions of numbers: no body, no I/O, no allocation. `content.rs` carries out what is
+//! decided here.
 
-/// What nobody can talk the reader out of, in bytes.
+/// The bounds on the memory of one body, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// Most bytes of content, inclusive.
+    /// The most bytes of content, inclusive.
     pub(crate) limit: u64,
-    /// Most memory for a body that has not earned more.
+    /// The most memory that is reserved before received bytes allow more.
     pub(crate) eager: u64,
-    /// Most bytes one allocation can have: `isize::MAX`, and less in tests, where
-    /// it stands for a 32-bit target.
+    /// The most bytes of one allocation: `isize::MAX`, and less in tests of 32-bit targets.
     pub(crate) addressable: u64,
 }
 
-/// What to do when the bytes in hand do not fit into the memory there is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// Give the block that is being filled this capacity.
-    Grow(Size),
-    /// It is full: put a further block of this capacity behind it.
-    Append(Size),
-}
-
-/// The capacity of a block, in bytes.
+/// The capacity of a buffer, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Size {
-    /// What is needed.
+    /// The bytes that are needed.
     pub(crate) exact: usize,
-    /// That rounded up, so that one buffer serves bodies of about the same length; still
-    /// no more than was earned. For memory that is used again.
+    /// `exact` rounded up, so that one pooled buffer serves bodies of similar length. It is
+    /// within the bounds too.
     pub(crate) class: usize,
 }
 
 impl Bounds {
-    /// How much memory a body may hold that has delivered `received` bytes.
+    /// Returns how much memory a body may hold after it has delivered `received` bytes: the bytes
+    /// that it has earned.
     ///
     /// This line bounds what any peer can make us reserve.
     pub(crate) fn earned(&self, received: u64) -> u64 {
         self.limit.min(self.eager.max(received.saturating_mul(EARNED_PER_BYTE)))
     }
 
-    /// Decides the next reservation. `held` is the memory the content has now and
-    /// `received` the bytes that must fit, those in hand included: `held < received`,
-    /// and `received` is within the limit.
+    /// Decides the next size of the buffer. The buffer has `held` bytes now, and `received` bytes
+    /// must fit, with those that are pending. `held` is less than `received`, which is within the
+    /// limit.
     ///
-    /// While the length is known and right there is one block, and it goes to that
-    /// length as soon as that much is earned. Otherwise nobody knows where the body
-    /// ends, and a block that doubles would peak at three times the body when it
-    /// ends just after doubling. So a small block doubles, and from
-    /// [`APPEND_FROM`] on full blocks stay where they are and small ones follow: they
-    /// are joined once, into exactly the length, at a peak of twice the body plus
-    /// one twenty-fourth.
+    /// A body of predicted length gets that length as soon as it has earned it. Otherwise the
+    /// buffer grows geometrically.
     ///
     /// # Errors
     ///
-    /// The number of bytes that would be needed, where no allocation can be that large.
+    /// The number of bytes that are needed, if one allocation cannot be as large.
     pub(crate) fn next(
         &self,
-        expected: Option<u64>,
+        predicted: Option<u64>,
         held: u64,
         received: u64,
-    ) -> Result<Step, u64> {
+    ) -> Result<Size, u64> {
         if received > self.addressable {
             return Err(received);
         }
-        let most = self.earned(received).min(self.addressable);
-        match expected {
-            Some(length) if received <= length => Size::within(length, most).map(Step::Grow),
-            _ if held < APPEND_FROM => {
-                Size::within(received.max(held.saturating_mul(2)), most).map(Step::Grow)
-            }
-            _ => {
-                let block = (received - held).max(APPEND_FROM).max(received / APPEND_SHARE);
-                Size::within(block, most - held).map(Step::Append)
-            }
-        }
+        let wanted = match predicted {
+            Some(length) if received <= length => length,
+            _ => grown(held, received),
+        };
+        Size::within(wanted, self.earned(received).min(self.addressable))
     }
 
-    /// The block that blocks of `received` bytes in all are joined in.
-    pub(crate) fn joined(&self, received: u64) -> Result<Size, u64> {
-        Size::within(received, self.earned(received).min(self.addressable))
-    }
-
-    /// The most memory a body can come to hold at one time, both blocks counted where one
-    /// is copied into the other. An expected length that is only a hint bounds nothing.
+    /// Returns the most memory that a body can hold at one time, with both buffers of a
+    /// reallocation. `exact` is an exact length. A hint bounds nothing.
     pub(crate) fn claim(&self, exact: Option<u64>) -> u64 {
         match exact {
             Some(length) if length <= self.eager => size_class(length).min(self.limit),
             Some(length) => size_class(length).min(self.limit).saturating_mul(2),
-            None => {
-                let blocks = self.limit.saturating_add(self.limit / APPEND_SHARE);
-                let classes = size_class(blocks.max(APPEND_FROM));
-                classes.saturating_add(size_class(self.limit)).saturating_add(APPEND_FROM)
-            }
+            None => self.limit.saturating_mul(2),
         }
     }
 }
 
 impl Size {
-    /// `bytes`, and never more than `most`.
+    /// Returns the size for `bytes`, and never more than `most`.
     pub(crate) fn within(bytes: u64, most: u64) -> Result<Self, u64> {
         let exact = to_usize(bytes.min(most))?;
         let class = to_usize(size_class(bytes).min(most))?;
@@ -108,54 +79,89 @@ impl Size {
     }
 }
 
-/// The next multiple of an eighth of the power of two below: at most an eighth more.
+/// Returns the size that a buffer of `held` bytes grows to for a body of unknown length.
+///
+/// A small body is likely to be one frame, and gets what it needs. Then sizes are powers of two:
+/// they come back from one body to the next, so the allocator finds them again. glibc and musl move
+/// pages instead of bytes, so the factor decides little there. jemalloc and mimalloc copy and fault
+/// in every buffer: the step from 16 to 64 MiB saves a third of that.
+fn grown(held: u64, received: u64) -> u64 {
+    if held == 0 && received < HAND_OVER_FROM as u64 {
+        return received;
+    }
+    let factor = if QUADRUPLED.contains(&held) { 4 } else { 2 };
+    let wanted = received.max(held.saturating_mul(factor));
+    let wanted = wanted.checked_next_power_of_two().unwrap_or(u64::MAX);
+    if received <= KEPT_MAX { wanted.min(KEPT_MAX) } else { wanted }
+}
+
+/// Returns the next multiple of an eighth of the power of two below: at most an eighth more.
 fn size_class(bytes: u64) -> u64 {
     let step = 1 << bytes.checked_ilog2().unwrap_or(0).saturating_sub(3);
     bytes.checked_next_multiple_of(step).unwrap_or(bytes)
 }
 
-/// Whether a frame of `frame` bytes, with which `received` have arrived, can be the whole
-/// body, by what is declared, and is large enough to be the result as it is.
+/// Returns whether a frame of `frame` bytes can be the whole body by its declared length, and is
+/// large enough to be handed over. `received` is with the frame.
 pub(crate) fn can_be_whole(frame: usize, received: u64, declared: Option<u64>) -> bool {
     frame >= HAND_OVER_FROM
         && received == frame as u64
         && declared.is_none_or(|declared| declared <= received)
 }
 
-/// Whether a result of `len` bytes would keep more than a quarter of its length as slack.
-pub(crate) fn is_slack(len: usize, capacity: usize) -> bool {
-    capacity - len > len / 4
+/// Returns whether a result of `len` bytes in a buffer of `capacity` is trimmed.
+///
+/// A result keeps at most a quarter of its length unused if a budget counts it, or if trimming costs
+/// nothing by its size. Any other result keeps at most its own length unused: the kernel has not
+/// provided memory for pages that were never written, and trimming would cost page faults in every
+/// later body.
+pub(crate) fn is_slack(len: usize, capacity: usize, is_counted: bool) -> bool {
+    let is_dear = (TRIM_BELOW..TRIM_FROM).contains(&len);
+    capacity - len > if is_dear && !is_counted { len } else { len / 4 }
+}
+
+/// Returns whether a result of `len` bytes leaves its pooled buffer of `capacity`: it would keep
+/// more than three quarters of it from other bodies.
+pub(crate) fn is_pooled_slack(len: usize, capacity: usize) -> bool {
+    len < capacity / 4
 }
 
 fn to_usize(bytes: u64) -> Result<usize, u64> {
     usize::try_from(bytes).map_err(|_| bytes)
 }
 
-/// From this size on a frame that is the whole body is handed over; below, it is copied
-/// out, since it keeps the read buffer alive of which it is a slice.
+/// The smallest frame that is handed over, in bytes. A smaller frame is copied, because it keeps
+/// the read buffer alive of which it is a slice.
 ///
-/// Measured over loopback against handing over: copying costs 2 % of the CPU time of a body
-/// at 16 KiB, 6 % at 32 KiB and 9 % at 64 KiB. What a frame keeps alive is at most hyper's
-/// 408 KiB, which is 25 times a body of 16 KiB and 13 times one of 32 KiB.
+/// Measured over loopback against handing over: copying costs 2 % of the CPU time of a body at
+/// 16 KiB, 6 % at 32 KiB and 9 % at 64 KiB. A frame keeps at most hyper's 408 KiB alive: 25 times a
+/// body of 16 KiB, and 13 times one of 32 KiB.
 const HAND_OVER_FROM: usize = 32 << 10;
 
-/// Reserved at once on the word of a peer, unless the caller says otherwise.
-/// 16 MiB holds every buffered Lambda answer, and is what .NET settled on
-/// (dotnet/runtime#109642).
+/// The default eager bound, in bytes. 16 MiB holds every buffered Lambda response. .NET chose the
+/// same bound (dotnet/runtime#109642).
 pub(crate) const EAGER_DEFAULT: u64 = 16 << 20;
 
-/// Bytes of memory that one received byte earns. At four, a body of 64 MiB reaches
-/// its exact length in one step from the default eager bound, so that the two
-/// blocks of that reallocation are 1.25 times the body.
+/// Bytes of memory that one received byte earns. With four, a body of 64 MiB gets its exact length
+/// in one step from the default eager bound, so both buffers are 1.25 times the body.
 const EARNED_PER_BYTE: u64 = 4;
 
-/// Where blocks of unknown length stop doubling, and the smallest block after that.
-const APPEND_FROM: u64 = 32 << 10;
+/// The largest buffer that jemalloc keeps for the next body, in bytes. It returns 8 MiB and more to
+/// the kernel at once (`oversize_threshold`), so a body of 6 MiB must not be in such a buffer.
+const KEPT_MAX: u64 = 7 << 20;
 
-/// A further block is this part of what was received: the most that can be unused
-/// when the body ends. Larger blocks cost less CPU; one twentieth would use up a peak of
-/// 2.05 times the body, and this leaves room.
-const APPEND_SHARE: u64 = 24;
+/// The sizes of buffers that quadruple instead of doubling, in bytes.
+const QUADRUPLED: std::ops::Range<u64> = 16 << 20..32 << 20;
+
+/// Results below this length are trimmed, in bytes. It is glibc's first threshold for mapped
+/// buffers. Below it, a buffer shrinks in place.
+const TRIM_BELOW: usize = 128 << 10;
+
+/// Results of at least this length are trimmed, in bytes. It is glibc's last threshold for mapped
+/// buffers. Above it, freeing a buffer does not change the threshold. Between the two, freeing a
+/// trimmed buffer sets the threshold to the trimmed length: the next body, in a larger buffer, is
+/// mapped and faulted in anew.
+const TRIM_FROM: usize = 32 << 20;
 
 #[cfg(test)]
 mod tests {
@@ -166,24 +172,14 @@ mod tests {
     const GIB: u64 = 1 << 30;
     const NO_LIMIT: u64 = u64::MAX;
 
-    /// A step, without the classes.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    enum Exactly {
-        Grow(usize),
-        Append(usize),
-    }
-    use Exactly::{Append, Grow};
-
+    /// The next size, without its class.
     fn next(
         bounds: Bounds,
-        expected: Option<u64>,
+        predicted: Option<u64>,
         held: u64,
         received: u64,
-    ) -> Result<Exactly, u64> {
-        bounds.next(expected, held, received).map(|step| match step {
-            Step::Grow(size) => Grow(size.exact),
-            Step::Append(size) => Append(size.exact),
-        })
+    ) -> Result<usize, u64> {
+        bounds.next(predicted, held, received).map(|size| size.exact)
     }
 
     fn bounds(limit: u64, eager: u64) -> Bounds {
@@ -216,100 +212,97 @@ mod tests {
     #[test]
     fn known_length_is_reserved_exactly() {
         let table = [
-            // limit, eager, length, held, received, step
-            (NO_LIMIT, 16 * MIB, 1, 0, 1, Grow(1)),
-            (NO_LIMIT, 16 * MIB, 4096, 0, 1, Grow(4096)),
-            (NO_LIMIT, 16 * MIB, 12 << 20, 0, 8192, Grow(12 << 20)),
-            (NO_LIMIT, 16 * MIB, 16 << 20, 0, 1, Grow(16 << 20)),
-            // One byte above the eager bound is not given on trust.
-            (NO_LIMIT, 16 * MIB, (16 << 20) + 1, 0, 1, Grow(16 << 20)),
+            // limit, eager, length, held, received, size
+            (NO_LIMIT, 16 * MIB, 1, 0, 1, 1),
+            (NO_LIMIT, 16 * MIB, 4096, 0, 1, 4096),
+            (NO_LIMIT, 16 * MIB, 12 << 20, 0, 8192, 12 << 20),
+            (NO_LIMIT, 16 * MIB, 16 << 20, 0, 1, 16 << 20),
+            // One byte above the eager bound is not reserved before data arrives.
+            (NO_LIMIT, 16 * MIB, (16 << 20) + 1, 0, 1, 16 << 20),
             // The frame that does not fit has earned the exact length.
-            (NO_LIMIT, 16 * MIB, 64 << 20, 16 * MIB, 16 * MIB + 1, Grow(64 << 20)),
-            (NO_LIMIT, 16 * MIB, 100 << 20, 16 * MIB, 16 * MIB + 1, Grow((64 << 20) + 4)),
-            (NO_LIMIT, 16 * MIB, 100 << 20, 64 * MIB + 4, 64 * MIB + 5, Grow(100 << 20)),
+            (NO_LIMIT, 16 * MIB, 64 << 20, 16 * MIB, 16 * MIB + 1, 64 << 20),
+            (NO_LIMIT, 16 * MIB, 100 << 20, 16 * MIB, 16 * MIB + 1, (64 << 20) + 4),
+            (NO_LIMIT, 16 * MIB, 100 << 20, 64 * MIB + 4, 64 * MIB + 5, 100 << 20),
             // A large first frame earns too.
-            (NO_LIMIT, 0, 1 << 20, 0, 1000, Grow(4000)),
-            (NO_LIMIT, 0, 1 << 20, 0, 1 << 18, Grow(1 << 20)),
+            (NO_LIMIT, 0, 1 << 20, 0, 1000, 4000),
+            (NO_LIMIT, 0, 1 << 20, 0, 1 << 18, 1 << 20),
             // The whole length never passes the limit.
-            (MIB, 16 * MIB, 1 << 20, 0, 1, Grow(1 << 20)),
+            (MIB, 16 * MIB, 1 << 20, 0, 1, 1 << 20),
             // A prefix of a longer body does not either.
-            (100, 16 * MIB, 1 << 40, 0, 1, Grow(100)),
+            (100, 16 * MIB, 1 << 40, 0, 1, 100),
             // The largest number a head can hold.
-            (NO_LIMIT, 16 * MIB, u64::MAX, 0, 1, Grow(16 << 20)),
+            (NO_LIMIT, 16 * MIB, u64::MAX, 0, 1, 16 << 20),
         ];
-        for (limit, eager, length, held, received, step) in table {
+        for (limit, eager, length, held, received, size) in table {
             let found = next(bounds(limit, eager), Some(length), held, received);
-            assert_eq!(found, Ok(step), "{limit} {eager} {length} {held} {received}");
+            assert_eq!(found, Ok(size), "{limit} {eager} {length} {held} {received}");
         }
     }
 
     #[test]
-    fn unknown_length_doubles_then_appends() {
+    fn buffer_of_unknown_length_grows_geometrically() {
         let table = [
-            // limit, held, received, step
-            (NO_LIMIT, 0, 1, Grow(1)),
-            (NO_LIMIT, 0, 400 * KIB, Grow(400 << 10)),
-            (NO_LIMIT, 1, 2, Grow(2)),
-            (NO_LIMIT, 8 * KIB, 9 * KIB, Grow(16 << 10)),
-            (NO_LIMIT, 8 * KIB, 40 * KIB, Grow(40 << 10)),
-            (NO_LIMIT, 32 * KIB - 1, 32 * KIB, Grow((64 << 10) - 2)),
-            (NO_LIMIT, 32 * KIB, 32 * KIB + 1, Append(32 << 10)),
-            (NO_LIMIT, 64 * KIB, 164 * KIB, Append(100 << 10)),
-            (NO_LIMIT, MIB, MIB + 1, Append(43_690)),
-            (NO_LIMIT, 24 * MIB, 24 * MIB + 24, Append((1 << 20) + 1)),
-            // Clamped to the limit.
-            (10, 8, 9, Grow(10)),
-            (40 * KIB, 32 * KIB, 33 * KIB, Append(8 << 10)),
+            // limit, held, received, size
+            (NO_LIMIT, 0, 1, 1),
+            (NO_LIMIT, 0, 31 * KIB, 31 << 10),
+            (NO_LIMIT, 0, 400 * KIB, 512 << 10),
+            (NO_LIMIT, 1, 2, 2),
+            (NO_LIMIT, 8 * KIB, 9 * KIB, 16 << 10),
+            (NO_LIMIT, 8 * KIB, 40 * KIB, 64 << 10),
+            (NO_LIMIT, MIB, MIB + 1, 2 << 20),
+            (NO_LIMIT, 4 * MIB, 4 * MIB + 1, 7 << 20),
+            (NO_LIMIT, 4 * MIB, 7 * MIB + 1, 8 << 20),
+            (NO_LIMIT, 7 * MIB, 7 * MIB + 1, 16 << 20),
+            (NO_LIMIT, 16 * MIB, 16 * MIB + 1, 64 << 20),
+            (NO_LIMIT, 64 * MIB, 64 * MIB + 1, 128 << 20),
+            (NO_LIMIT, 1 << 62, (1 << 62) + 1, isize::MAX as usize),
+            // Within the limit.
+            (10, 8, 9, 10),
+            (40 * KIB, 32 * KIB, 33 * KIB, 40 << 10),
         ];
-        for (limit, held, received, step) in table {
-            assert_eq!(
-                next(bounds(limit, 16 * MIB), None, held, received),
-                Ok(step),
-                "{limit} {held} {received}"
-            );
+        for (limit, held, received, size) in table {
+            let found = next(bounds(limit, 16 * MIB), None, held, received);
+            assert_eq!(found, Ok(size), "{limit} {held} {received}");
         }
     }
 
     #[test]
-    fn outgrown_length_is_an_unknown_one() {
+    fn body_longer_than_predicted_grows_geometrically() {
         let bounds = bounds(NO_LIMIT, 16 * MIB);
-        assert_eq!(next(bounds, Some(10), 10, 11), Ok(Grow(20)));
-        assert_eq!(next(bounds, Some(MIB), MIB, MIB + 1), Ok(Append(43_690)));
+        assert_eq!(next(bounds, Some(10), 10, 11), Ok(32));
+        assert_eq!(next(bounds, Some(MIB), MIB, MIB + 1), Ok(2 << 20));
     }
 
     #[test]
-    fn no_eager_bound_still_takes_what_comes() {
+    fn eager_bound_of_0_still_reserves_for_received_bytes() {
         let bounds = bounds(NO_LIMIT, 0);
-        assert_eq!(next(bounds, None, 0, 3), Ok(Grow(3)));
-        // Twice what is held is within four times what was received.
-        assert_eq!(next(bounds, None, 3, 4), Ok(Grow(6)));
+        assert_eq!(next(bounds, None, 0, 3), Ok(3));
+        // The growth is within four times the received bytes.
+        assert_eq!(next(bounds, None, 3, 4), Ok(8));
     }
 
     #[test]
-    fn on_32_bit_targets() {
+    fn size_is_within_the_address_space_of_32_bit_targets() {
         let max = i32::MAX as u64;
         let bounds = Bounds { limit: 10 * GIB, eager: 16 * MIB, addressable: max };
         let table = [
-            // expected, held, received, outcome
-            (Some(5 * GIB), 0, 1, Ok(Grow(16 << 20))),
-            (Some(5 * GIB), 16 * MIB, GIB, Ok(Grow(i32::MAX as usize))),
+            // predicted, held, received, outcome
+            (Some(5 * GIB), 0, 1, Ok(16 << 20)),
+            (Some(5 * GIB), 16 * MIB, GIB, Ok(i32::MAX as usize)),
             (Some(5 * GIB), max, max + 1, Err(max + 1)),
-            (None, max - 1, max, Ok(Append(1))),
+            (None, max - 1, max, Ok(i32::MAX as usize)),
             (None, max, max + 1, Err(max + 1)),
             (None, 0, u64::MAX, Err(u64::MAX)),
         ];
-        for (expected, held, received, outcome) in table {
-            assert_eq!(
-                next(bounds, expected, held, received),
-                outcome,
-                "{expected:?} {held} {received}"
-            );
+        for (predicted, held, received, outcome) in table {
+            let found = next(bounds, predicted, held, received);
+            assert_eq!(found, outcome, "{predicted:?} {held} {received}");
         }
     }
 
     /// Every combination of the values at which something can change.
     #[test]
-    fn no_step_is_too_small_or_unearned() {
+    fn size_holds_what_was_received_and_is_earned() {
         let sizes = [
             0,
             1,
@@ -345,24 +338,18 @@ mod tests {
                             for expected in sizes.map(Some).into_iter().chain([None]) {
                                 let what = format!("{bounds:?} {expected:?} {held} {received}");
                                 steps += 1;
-                                let (capacity, class) = match bounds.next(expected, held, received)
-                                {
-                                    Ok(Step::Grow(size)) => (size.exact as u64, size.class as u64),
-                                    Ok(Step::Append(size)) => {
-                                        (held + size.exact as u64, held + size.class as u64)
-                                    }
+                                let size = match bounds.next(expected, held, received) {
+                                    Ok(size) => size,
                                     Err(requested) => {
                                         assert_eq!(requested, received, "{what}");
                                         assert!(received > addressable, "{what}");
                                         continue;
                                     }
                                 };
+                                let (capacity, class) = (size.exact as u64, size.class as u64);
                                 assert!(capacity >= received, "{what}");
                                 assert!(class >= capacity, "{what}");
-                                assert!(
-                                    class - held.min(capacity) <= capacity + capacity / 8,
-                                    "{what}"
-                                );
+                                assert!(class - capacity <= capacity / 8, "{what}");
                                 assert!(class <= limit, "{what}");
                                 assert!(class <= addressable, "{what}");
                                 assert!(class <= eager.max(received.saturating_mul(4)), "{what}");
@@ -404,8 +391,8 @@ mod tests {
             (10 * MIB, 16 * MIB, Some(6 * MIB), 6 * MIB),
             (6 * MIB + 100, 16 * MIB, Some(6 * MIB + 100), 6 * MIB + 100),
             (100 * MIB, 16 * MIB, Some(64 * MIB), 128 * MIB),
-            (3 * MIB, 16 * MIB, None, 3 * MIB + 256 * KIB + 3 * MIB + 32 * KIB),
-            (0, 16 * MIB, None, 64 * KIB),
+            (3 * MIB, 16 * MIB, None, 6 * MIB),
+            (0, 16 * MIB, None, 0),
             (u64::MAX, 16 * MIB, None, u64::MAX),
             (u64::MAX, 16 * MIB, Some(u64::MAX), u64::MAX),
         ];
@@ -415,18 +402,18 @@ mod tests {
     }
 
     #[test]
-    fn large_frame_that_is_all_is_handed_over() {
+    fn large_frame_that_is_the_whole_body_is_handed_over() {
         let kib = 1 << 10;
         let table = [
             // frame, received, declared, handed over
             (32 * kib, 32 * KIB, None, true),
             (32 * kib - 1, 32 * KIB - 1, None, false),
             (32 * kib, 32 * KIB, Some(32 * KIB), true),
-            // More is to come.
+            // More bytes follow.
             (32 * kib, 32 * KIB, Some(32 * KIB + 1), false),
-            // The number was too small, and so described something else.
+            // The declared length was too small.
             (32 * kib, 32 * KIB, Some(1), true),
-            // It is not the first.
+            // It is not the first frame.
             (32 * kib, 64 * KIB, None, false),
         ];
         for (frame, received, declared, handed_over) in table {
@@ -439,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn slack_is_more_than_a_quarter() {
+    fn small_or_counted_result_keeps_a_quarter_unused() {
         let table = [
             (0, 0, false),
             (0, 1, true),
@@ -450,7 +437,31 @@ mod tests {
             (100, 126, true),
         ];
         for (len, capacity, slack) in table {
-            assert_eq!(is_slack(len, capacity), slack, "{len} {capacity}");
+            assert_eq!(is_slack(len, capacity, false), slack, "{len} {capacity}");
+            let (len, capacity) = (len << 20, capacity << 20);
+            assert_eq!(is_slack(len, capacity, true), slack, "{len} {capacity}");
+        }
+    }
+
+    #[test]
+    fn result_between_the_thresholds_keeps_its_own_length_unused() {
+        for (len, capacity, slack) in [
+            (TRIM_BELOW, 2 * TRIM_BELOW, false),
+            (TRIM_BELOW, 2 * TRIM_BELOW + 1, true),
+            (6 << 20, 8 << 20, false),
+            (6 << 20, 16 << 20, true),
+            (TRIM_FROM - 1, 64 << 20, true),
+            (TRIM_FROM, 40 << 20, false),
+            (TRIM_FROM, 41 << 20, true),
+        ] {
+            assert_eq!(is_slack(len, capacity, false), slack, "{len} {capacity}");
+        }
+    }
+
+    #[test]
+    fn pooled_result_keeps_three_quarters_unused() {
+        for (len, capacity, slack) in [(1, 4, false), (1, 8, true), (4, 16, false), (4, 20, true)] {
+            assert_eq!(is_pooled_slack(len, capacity), slack, "{len} {capacity}");
         }
     }
 }

@@ -15,8 +15,8 @@ use crate::reserve::Size;
 /// A buffer of a [`BufferPool`] that is written to and becomes [`Bytes`].
 ///
 /// [`BufferPool::writer`] creates it, for content that is serialised before it is sent. The buffer
-/// returns to the pool when the last clone of the content is dropped. If the writer is dropped
-/// first, after an error or a panic, it returns with the writer.
+/// returns to the pool when the last clone of the content is dropped, or when the writer is dropped
+/// before it gave content.
 ///
 /// Nothing is reserved before the first byte. Then the expected length is reserved, so that content
 /// within it is written once and never moved. Longer content moves to buffers that double.
@@ -85,7 +85,8 @@ impl PooledWriter {
     /// Returns the content.
     ///
     /// The content keeps the whole buffer until its last clone is dropped. Content under 16 KiB in
-    /// a pooled buffer is copied to memory of its length, and the buffer returns at once.
+    /// a pooled buffer is copied to a buffer of exactly its length, and the pooled buffer returns at
+    /// once.
     pub fn into_bytes(self) -> Bytes {
         let len = self.block.len();
         if self.block.is_pooled() && len < POOLED_FROM {

@@ -11,7 +11,7 @@ use crate::bank::Exhausted;
 use crate::budget::Share;
 use crate::content::OutOfMemory;
 use crate::options::Target;
-use crate::reserve::{self, Step};
+use crate::reserve::{self, Size};
 use crate::{CollectError, MemoryBudget};
 
 /// The reason why a reservation of this many bytes was refused.
@@ -47,11 +47,11 @@ impl<D: Buf> Collector<D> {
                 return Poll::Ready(Err(self.stalled()));
             }
             let held = self.content.capacity() as u64;
-            let step = match self.bounds.next(self.predicted, held, arrived) {
-                Ok(step) => step,
+            let size = match self.bounds.next(self.predicted, held, arrived) {
+                Ok(size) => size,
                 Err(bytes) => return Poll::Ready(Err(self.refused(Refused::Memory(bytes)))),
             };
-            let Poll::Ready(reserved) = self.poll_reserve(cx, step) else {
+            let Poll::Ready(reserved) = self.poll_reserve(cx, size) else {
                 self.pending = Some(data);
                 return Poll::Pending;
             };
@@ -78,12 +78,9 @@ impl<D: Buf> Collector<D> {
     }
 
     /// Reserves memory, after the budget has granted a share for it.
-    fn poll_reserve(&mut self, cx: &mut Context<'_>, step: Step) -> Poll<Result<(), Refused>> {
-        let size = match step {
-            Step::Grow(size) | Step::Append(size) => size,
-        };
+    fn poll_reserve(&mut self, cx: &mut Context<'_>, size: Size) -> Poll<Result<(), Refused>> {
         let share = ready!(self.poll_share(cx, self.content.share_of(size)))?;
-        Poll::Ready(self.content.reserve(step, share).map_err(Refused::from))
+        Poll::Ready(self.content.reserve(size, share).map_err(Refused::from))
     }
 
     /// Whether the pending frame becomes the result without a copy: it is a whole frame, and of
@@ -119,17 +116,9 @@ impl<D: Buf> Collector<D> {
         Poll::Ready(share.map(Some).map_err(|Exhausted| Refused::Budget(bytes as u64)))
     }
 
-    /// Joins several blocks into one.
-    pub(super) fn poll_join(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Refused>> {
-        let size = self.bounds.joined(self.content.len() as u64);
-        let size = size.map_err(Refused::Memory)?;
-        let share = ready!(self.poll_share(cx, self.content.share_of(size)))?;
-        Poll::Ready(self.content.join(size, share).map_err(Refused::from))
-    }
-
     /// Frees unused capacity, unless the budget has no room for the copy.
     pub(super) fn trim(&mut self) {
-        if !self.content.has_slack() {
+        if !self.content.has_slack(self.account.is_some()) {
             return;
         }
         match (self.options.target, &self.account) {

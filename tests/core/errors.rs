@@ -28,7 +28,7 @@ async fn failed_read_keeps_received_bytes() {
 }
 
 #[tokio::test]
-async fn failed_read_of_unknown_length_joins_received_bytes() {
+async fn failed_read_of_unknown_length_keeps_received_bytes() {
     let frames = (0..100).map(|i| Step::Data(Bytes::from(vec![i; 10_000])));
     let body = Mock::new(frames.chain([Step::Fail("reset")]));
     let partial = Collect::new(body, u64::MAX).vec().await.unwrap_err().into_partial();
@@ -180,7 +180,7 @@ fn io_error_keeps_the_kind_of_an_io_error_and_tells_each_cause_once() {
 
     let error = io::Error::from(read().boxed());
     assert_eq!(error.kind(), ErrorKind::ConnectionReset);
-    let layer = "the body or a layer below it failed";
+    let layer = "body error";
     assert_eq!(messages(&error), [message, layer, "reset by the server"]);
 }
 
@@ -189,7 +189,7 @@ fn boxed_makes_an_error_of_any_body_error() {
     type BoxError = Box<dyn Error + Send + Sync>;
     let body = reset_after("hello").map_err(|error| -> BoxError { error.into() });
     let error: CollectError<BodyError> = drive(Collect::new(body, 9).bytes()).unwrap_err().boxed();
-    let layers = ["body failed: 5 bytes received", "the body or a layer below it failed", "reset"];
+    let layers = ["body failed: 5 bytes received", "body error", "reset"];
     assert_eq!(messages(&error), layers);
     let shared: Box<dyn Error + Send + Sync + 'static> = Box::new(error);
     let error = shared.downcast::<CollectError<BodyError>>().unwrap();
@@ -226,7 +226,7 @@ fn boxed_and_map_body_keep_every_other_error_and_its_bytes() {
 }
 
 #[tokio::test]
-async fn partial_of_several_blocks_yields_them_in_order_without_a_copy() {
+async fn partial_yields_its_bytes_in_order_without_a_copy() {
     let frames: Vec<_> = (0..100).map(|number| vec![number; 10_000]).collect();
     let steps = frames.iter().map(|frame| Step::Data(Bytes::from(frame.clone())));
     let body = Mock::new(steps.chain([Step::Fail("reset")]));
@@ -234,7 +234,7 @@ async fn partial_of_several_blocks_yields_them_in_order_without_a_copy() {
     let partial = error.partial();
     assert_eq!((partial.len(), partial.is_empty()), (1_000_000, false));
     let chunks: Vec<_> = partial.chunks().collect();
-    assert!(chunks.len() > 1 && chunks.iter().all(|chunk| !chunk.is_empty()), "{}", chunks.len());
+    assert!(!chunks.is_empty() && chunks.iter().all(|chunk| !chunk.is_empty()));
     assert!(chunks.concat() == frames.concat());
     // A second call returns the same memory.
     let addresses =

@@ -8,7 +8,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use presized_lambda_runtime::wire::HTTP1_BUFFER;
+use presized::HTTP1_MAX_BUF_SIZE;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -23,7 +23,7 @@ where
     F: Future<Output = Response<ResponseBody>> + Send + 'static,
 {
     let mut server = auto::Builder::new(TokioExecutor::new());
-    server.http1().max_buf_size(HTTP1_BUFFER);
+    server.http1().max_buf_size(HTTP1_MAX_BUF_SIZE);
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {

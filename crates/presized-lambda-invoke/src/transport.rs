@@ -19,6 +19,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
 use hyper_util::client::legacy::{self, ResponseFuture};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use presized::HTTP1_MAX_BUF_SIZE;
 use tokio::task;
 
 use super::BoxError;
@@ -47,7 +48,7 @@ impl Transport {
             // request from its queue, and hyper-util sends only returned requests again.
             .retry_canceled_requests(true)
             .set_host(!http1)
-            .http1_max_buf_size(HTTP1_BUFFER)
+            .http1_max_buf_size(HTTP1_MAX_BUF_SIZE)
             .http2_only(connector.is_http2_only())
             .http2_initial_stream_window_size(HTTP2_STREAM_WINDOW)
             .http2_initial_connection_window_size(HTTP2_CONNECTION_WINDOW)
@@ -238,12 +239,6 @@ fn find_h2<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a h2::Error> {
     }
     None
 }
-
-/// The maximum read buffer of an HTTP/1.1 connection, in bytes.
-///
-/// hyper grows it to 408 KiB by default. glibc and musl map blocks above 128 KiB and unmap them
-/// when they are freed, so that every body would fault each of their pages again.
-const HTTP1_BUFFER: usize = 120 * 1024;
 
 /// The bytes of one response that may arrive before they are read. A response of 6 MiB takes four
 /// round trips.

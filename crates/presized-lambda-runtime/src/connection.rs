@@ -21,9 +21,8 @@ use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::rt::{Read, Write};
 use hyper_util::rt::TokioIo;
+use presized::HTTP1_MAX_BUF_SIZE;
 use tokio::net::TcpStream;
-
-use super::wire::HTTP1_BUFFER;
 
 /// A request body: bytes in memory, or a stream.
 pub(super) type Outgoing = Either<Full<Bytes>, UnsyncBoxBody<Bytes, Infallible>>;
@@ -41,7 +40,7 @@ where
 impl<I: Read + Write + Unpin> Connection<I> {
     pub(super) async fn new(io: I) -> hyper::Result<Self> {
         let mut builder = http1::Builder::new();
-        builder.max_buf_size(HTTP1_BUFFER);
+        builder.max_buf_size(HTTP1_MAX_BUF_SIZE);
         let (sender, driver) = builder.handshake(io).await?;
         Ok(Self { sender, driver: Driver(Some(Box::new(driver))) })
     }

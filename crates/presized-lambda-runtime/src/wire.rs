@@ -93,9 +93,3 @@ pub const XRAY_ERROR_CAUSE_MAX: usize = (1 << 20) - 1;
 /// Lambda's server of the Runtime API is written in Go, whose HTTP server reads this much. It treats
 /// a response with longer trailers as one whose connection broke.
 pub const TRAILERS_MAX: usize = 4_096;
-
-/// The maximum size of the read buffer of an HTTP/1 connection, in bytes: 120 KiB.
-///
-/// The buffer of hyper grows to 408 KiB by default. glibc and musl map each block above 128 KiB
-/// anew and unmap it when it is freed. Each of its pages then faults again for every body.
-pub const HTTP1_BUFFER: usize = 120 << 10;
