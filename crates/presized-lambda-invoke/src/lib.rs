@@ -42,6 +42,7 @@ mod invocation_type;
 mod invoke;
 mod outcome;
 mod payload_error;
+mod pem_error;
 mod recorder;
 mod request_body;
 mod retry;

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use rustls::pki_types::pem;
+use super::pem_error::PemError;
 
 /// Why the TLS settings of a client cannot be used.
 ///
@@ -17,13 +17,13 @@ pub(super) enum TlsError {
     /// The system has no root certificate, and there are no others.
     NoSystemRoot(Option<rustls_native_certs::Error>),
     /// The given root certificates are not PEM.
-    RootPem(pem::Error),
+    RootPem(PemError),
     /// A given root certificate cannot be used.
     Root(rustls::Error),
     /// The client certificates are not PEM.
-    IdentityPem(pem::Error),
+    IdentityPem(PemError),
     /// The private key is not PEM.
-    KeyPem(pem::Error),
+    KeyPem(PemError),
     /// The client certificate cannot be used with the private key.
     Identity(rustls::Error),
 }

@@ -9,6 +9,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, ConfigBuilder, RootCertStore};
 
+use super::pem_error::PemError;
 use super::tls_error::TlsError;
 
 /// The trusted roots of a client, and its own certificate. [`client_config`](Self::client_config)
@@ -86,7 +87,8 @@ impl Identity {
         builder: ConfigBuilder<ClientConfig, WantsClientCert>,
     ) -> Result<ClientConfig, TlsError> {
         let certificates = certificates(&self.certificates).map_err(TlsError::IdentityPem)?;
-        let key = PrivateKeyDer::from_pem_slice(&self.private_key).map_err(TlsError::KeyPem)?;
+        let key = PrivateKeyDer::from_pem_slice(&self.private_key)
+            .map_err(|error| TlsError::KeyPem(error.into()))?;
         builder.with_client_auth_cert(certificates, key).map_err(TlsError::Identity)
     }
 }
@@ -116,10 +118,10 @@ fn compiled_provider() -> Result<Arc<CryptoProvider>, TlsError> {
 }
 
 /// Returns all certificates in `pem`, which must be at least one.
-fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, rustls::pki_types::pem::Error> {
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, PemError> {
     let certificates: Vec<_> = CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>()?;
     if certificates.is_empty() {
-        return Err(rustls::pki_types::pem::Error::NoItemsFound);
+        return Err(PemError::NoSection);
     }
     Ok(certificates)
 }

@@ -149,6 +149,37 @@ fn settings_that_cannot_be_used_are_named_in_the_error() {
     }
 }
 
+/// The line breaks of PEM are lost in some environment variables and secret stores.
+#[test]
+fn error_of_pem_without_line_breaks_quotes_no_private_key() {
+    let certified = certified();
+    let certificate = certified.cert.pem();
+    let key = certified.signing_key.serialize_pem();
+    let secret = key.lines().nth(1).unwrap();
+    let no_end = "PEM has a section without a line for its END marker";
+    let no_begin = "PEM has a BEGIN marker that is not a line of its own";
+    for (key, reason) in [
+        (key.replace('\n', " "), no_end),
+        (key.replace('\n', "\\n"), no_begin),
+        (key.replace("-----\n", "-----"), no_begin),
+    ] {
+        let mut settings = trusting(&[&certified]);
+        settings.identity = Some(Identity {
+            certificates: certificate.clone().into_bytes(),
+            private_key: key.into_bytes(),
+        });
+        let error = settings.client_config().unwrap_err();
+        let source = error.source().unwrap();
+        assert_eq!(source.to_string(), reason);
+        for shown in [format!("{error:?}"), format!("{error}: {source}")] {
+            assert!(!shown.contains(secret), "{shown}");
+            // As the bytes of a `Vec`.
+            let bytes = format!("{:?}", secret.as_bytes());
+            assert!(!shown.contains(bytes.trim_matches(['[', ']'])), "{shown}");
+        }
+    }
+}
+
 #[test]
 fn debug_shows_no_private_key() {
     let certified = certified();
