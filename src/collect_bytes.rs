@@ -13,11 +13,22 @@ use crate::{CollectError, Progress};
 
 /// A future that reads a body as [`Bytes`]. Awaiting a [`Collect`](crate::Collect) makes it.
 ///
+/// The body is dropped before the result is returned.
+///
+/// # Panics
+///
+/// It panics if it is polled again after it was ready, or after a panic.
+///
 /// # Cancel safety
 ///
 /// Dropping the future drops the body and frees what was reserved.
 #[must_use = "futures do nothing unless polled"]
 pub struct CollectBytes<B: Body, F> {
+    /// `None` once it is ready. A second poll would read on after the limit.
+    reading: Option<Reading<B, F>>,
+}
+
+struct Reading<B: Body, F> {
     // A pinned field needs either unsafe code or one more dependency.
     body: Pin<Box<B>>,
     collector: Collector<B::Data>,
@@ -26,7 +37,8 @@ pub struct CollectBytes<B: Body, F> {
 
 impl<B: Body, F> CollectBytes<B, F> {
     pub(crate) fn new(body: B, options: Options, on_progress: F) -> Self {
-        Self { body: Box::pin(body), collector: Collector::new(options), on_progress }
+        let (body, collector) = (Box::pin(body), Collector::new(options));
+        Self { reading: Some(Reading { body, collector, on_progress }) }
     }
 }
 
@@ -34,10 +46,14 @@ impl<B: Body, F: FnMut(Progress)> Future for CollectBytes<B, F> {
     type Output = Result<Bytes, CollectError<B::Error>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { body, collector, on_progress } = &mut *self;
-        collector
-            .poll(body.as_mut(), cx, on_progress)
-            .map_ok(|finished| finished.content.into_bytes())
+        let mut reading = self.reading.take().expect("`CollectBytes` polled after it was ready");
+        let Reading { body, collector, on_progress } = &mut reading;
+        let Poll::Ready(result) = collector.poll(body.as_mut(), cx, on_progress) else {
+            self.reading = Some(reading);
+            return Poll::Pending;
+        };
+        drop(reading);
+        Poll::Ready(result.map(|finished| finished.content.into_bytes()))
     }
 }
 

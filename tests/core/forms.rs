@@ -1,6 +1,7 @@
 //! The forms that the result of a read can have.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
 
@@ -11,7 +12,7 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use presized::{
     BufferPool, Collect, CollectError, ContentLength, Presized, Progress, Reader, payload,
 };
-use presized_support::drive::poll_once;
+use presized_support::drive::{drive, poll_once};
 use presized_support::mock::{Mock, Step};
 
 use crate::bodies::{MIB, ReportsDrop, body, hello_with_trailers, reset_after, trailers};
@@ -74,6 +75,19 @@ fn cancelled_await_drops_the_body_and_returns_its_buffer() {
     assert_eq!((dropped.get(), pool.stats().outstanding), (false, 1));
     drop(read);
     assert_eq!((dropped.get(), pool.stats().outstanding), (true, 0));
+}
+
+#[test]
+fn finished_await_has_dropped_the_body_and_never_reads_on() {
+    for (limit, read) in [(5, Some("hello")), (4, None), (0, None)] {
+        let dropped = Rc::new(Cell::new(false));
+        let body = ReportsDrop(dropped.clone(), hello_with_trailers());
+        let mut future = Box::pin(Collect::new(body, limit).into_future());
+        let result = drive(future.as_mut()).ok();
+        assert_eq!(result, read.map(Bytes::from));
+        assert!(dropped.get());
+        assert!(catch_unwind(AssertUnwindSafe(|| poll_once(future.as_mut()))).is_err());
+    }
 }
 
 #[tokio::test]
