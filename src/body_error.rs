@@ -6,9 +6,9 @@ use std::fmt;
 /// The error of a body, of any type: from the transport, or from a layer between the transport and
 /// the reader.
 ///
-/// The wrapped error is the [`source`](Error::source). `Box<dyn Error>` is not an [`Error`], and
-/// this type is one, so `CollectError<BodyError>` always is one.
-/// [`CollectError::boxed`](crate::CollectError::boxed) makes it.
+/// The wrapped error is the [`source`](Error::source). Use it if the error of the body is a
+/// `Box<dyn Error>`, which does not implement [`Error`]. `CollectError<BodyError>` implements it.
+/// [`CollectError::boxed`](crate::CollectError::boxed) converts the error.
 #[derive(Debug)]
 pub struct BodyError(Box<dyn Error + Send + Sync>);
 

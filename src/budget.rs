@@ -20,9 +20,14 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// `Vec`, a `String` and a buffer of the caller leave the budget when they are returned. An error
 /// holds its partial content, and its share, until it is dropped.
 ///
-/// These do not count: the read buffer of a connection, a large frame that is handed over without a
-/// copy, the frame of a body that waits, the spare capacity of a caller's buffer, idle buffers of a
-/// pool, and the copy that [`CollectError::into_partial`](crate::CollectError::into_partial) makes.
+/// These do not count:
+///
+/// - the read buffer of a connection;
+/// - a large frame that is handed over without a copy;
+/// - the frame that a waiting body has received but not stored;
+/// - the spare capacity of a caller's buffer;
+/// - idle buffers of a pool;
+/// - the copy that [`CollectError::into_partial`](crate::CollectError::into_partial) makes.
 ///
 /// # Order
 ///
@@ -40,27 +45,30 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// | declared length above the eager bound | twice its length, for the old and the new buffer |
 /// | unknown length | twice its limit, for the old and the new buffer |
 ///
-/// No claim is above the budget. A share is granted only if all bodies can still finish one after
-/// the other: the banker's algorithm (E. W. Dijkstra, EWD 108, 1965). So one body can always finish.
-/// A body that outgrows its claim does not wait: it gets the bytes if they are free now, and fails
-/// if they are not.
+/// A claim that is larger than the budget counts as the whole budget. A share is granted only if
+/// all bodies can still finish one after the other: the banker's algorithm (E. W. Dijkstra, EWD
+/// 108, 1965). So one body can always finish. A body can be longer than declared and need more than
+/// its claim. Then it does not wait: it gets the bytes if they are free now, and fails if they are
+/// not.
 ///
-/// The cost is room that is kept free for claims. Keep limits small compared to the budget, or one
-/// slow body keeps others waiting.
+/// A large claim keeps room free that the body may never use. Keep limits small compared to the
+/// budget, or one slow body keeps others waiting.
 ///
 /// Progress has three conditions:
 ///
-/// - Senders continue, or a timeout gives them up.
+/// - Senders continue to send, or a timeout drops their bodies.
 /// - Contents are dropped. A task deadlocks if it holds the whole budget while it waits for another
 ///   body.
-/// - Over HTTP/2, the flow-control window of a connection is larger than the windows of its streams
-///   together. Bodies that wait fill that window.
+/// - Over HTTP/2, the flow-control window of a connection is larger than the sum of the windows of
+///   its streams. Otherwise bodies that wait fill it, and the other streams cannot send.
 ///
 /// # Errors
 ///
-/// A read fails with [`CollectError::Budget`](crate::CollectError::Budget) before the body is
-/// polled if its limit, or the claim of an exact length, is above the budget. A body of unknown
-/// length fails later if it outgrows what the budget can hold.
+/// A read fails with [`CollectError::Budget`](crate::CollectError::Budget):
+///
+/// - before the body is polled, if the limit or the claim of an exact length is above the budget;
+/// - later, if a body of unknown length needs more than the whole budget;
+/// - under a [`fail_fast`](Self::fail_fast) handle, if the budget has no room now.
 ///
 /// # Examples
 ///

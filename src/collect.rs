@@ -23,9 +23,9 @@ use crate::{
 
 /// Reads a body into one contiguous buffer.
 ///
-/// `content_length` is the declared length in bytes, if there is one. Do not pass the length of the
-/// coded form if a layer below decodes the body. `limit` is the most bytes that are accepted,
-/// inclusive, or a [`Reader`].
+/// `content_length` is the declared length in bytes, if there is one. If something decompresses the
+/// body before this function, do not pass the compressed length. `limit` is the most bytes that are
+/// accepted, inclusive, or a [`Reader`].
 ///
 /// This is the short form of [`Collect`]. [`ResponseExt`](crate::ResponseExt) and
 /// [`RequestExt`](crate::RequestExt) read the length from the head of a message.
@@ -114,11 +114,11 @@ impl<B: Body> Collect<B> {
         Self::declared(body, reader, Declared::default())
     }
 
-    /// Reads the body of a response to a `method` request by its head.
+    /// Reads `body`, the body of a response to a `method` request.
     ///
-    /// The head tells the length, as [`ContentLength::of_response`] reads it, and whether trailers
-    /// are announced. A response without content by its method and status is empty, whatever its
-    /// size hint says.
+    /// The head of the response tells the length, as [`ContentLength::of_response`] reads it, and
+    /// whether trailers are announced. A response without content by its method and status is empty,
+    /// whatever its size hint says.
     pub fn of_response(
         method: &Method,
         head: &response::Parts,
@@ -128,10 +128,10 @@ impl<B: Body> Collect<B> {
         Self::declared(body, reader, Declared::by_response(method, head))
     }
 
-    /// Reads the body of a request by its head.
+    /// Reads `body`, the body of a request.
     ///
-    /// The head tells the length, as [`ContentLength::from_headers`] reads it, and whether trailers
-    /// are announced.
+    /// The head of the request tells the length, as [`ContentLength::from_headers`] reads it, and
+    /// whether trailers are announced.
     pub fn of_request(head: &request::Parts, body: B, reader: impl Into<Reader>) -> Self {
         Self::declared(body, reader, Declared::by_request(head))
     }
@@ -162,8 +162,8 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         self
     }
 
-    /// Calls `on_progress` after every frame with content, except a frame that ends the reading at
-    /// the limit.
+    /// Calls `on_progress` after every frame with content, but not after a frame that ends the read:
+    /// the end of a prefix, or an error.
     pub fn on_progress<G: FnMut(Progress)>(self, on_progress: G) -> Collect<B, G> {
         let Self { body, reader, declared, .. } = self;
         Collect { body, reader, declared, on_progress }
@@ -173,6 +173,15 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     ///
     /// A body that is one frame of at least 32 KiB is handed over without a copy.
     ///
+    /// Unused capacity is freed if it is more than this, and if there is memory for the smaller
+    /// buffer:
+    ///
+    /// | result | unused capacity |
+    /// | --- | --- |
+    /// | in a buffer of a pool | three quarters of the buffer |
+    /// | without a pool and a budget, from 128 KiB to below 32 MiB | the length of the content |
+    /// | any other | a quarter of the length of the content |
+    ///
     /// # Errors
     ///
     /// See [`Collect`].
@@ -180,7 +189,9 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         Ok(self.read(Target::Bytes).await?.content.into_bytes())
     }
 
-    /// Reads the content as a `Vec`. At most a quarter of its length is unused capacity.
+    /// Reads the content as a `Vec`.
+    ///
+    /// Its unused capacity is bounded as in [`bytes`](Self::bytes) without a pool.
     ///
     /// # Errors
     ///
@@ -203,9 +214,10 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
 
     /// Reads the content as a value that serde parses from JSON.
     ///
-    /// `T` borrows nothing from the content. The buffer has returned to its pool when this is ready.
-    /// The Content-Type is ignored. The limit bounds the content, and not the memory of `T`. If a
-    /// string has the wrong type, serde quotes it: the error can take six times its length.
+    /// `T` borrows nothing from the content, and the buffer returns to its pool before the value is
+    /// returned. The Content-Type is ignored. The limit bounds the content, and not the memory of
+    /// `T`. If serde finds a string of the wrong type, the error quotes it and can take six times
+    /// the memory of the string.
     ///
     /// # Errors
     ///
@@ -253,8 +265,8 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     ///
     /// # Errors
     ///
-    /// See [`Collect`]. After an error the bytes that had arrived are in `buffer`, and not in the
-    /// error, as far as there was memory for them.
+    /// See [`Collect`]. After an error, `buffer` has the bytes that had arrived and for which there
+    /// was memory. The error has no partial content.
     ///
     /// # Cancel safety
     ///
@@ -280,7 +292,7 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     ///
     /// # Errors
     ///
-    /// Those of [`Collect`], except [`DeclaredTooLarge`](CollectError::DeclaredTooLarge) and
+    /// See [`Collect`]. It never fails with [`DeclaredTooLarge`](CollectError::DeclaredTooLarge) or
     /// [`TooLarge`](CollectError::TooLarge).
     pub async fn prefix(self) -> Result<Prefix, CollectError<B::Error>> {
         let (body, mut options, on_progress) = self.into_parts(Target::Bytes);
@@ -326,8 +338,8 @@ impl<B: Body, F: FnMut(Progress)> IntoFuture for Collect<B, F> {
     type Output = Result<Bytes, CollectError<B::Error>>;
     type IntoFuture = CollectBytes<B, F>;
 
-    /// Returns a future that reads the content as [`Bytes`], as [`bytes`](Self::bytes) does. It
-    /// boxes the body, which `bytes` does not.
+    /// Returns a future that reads the content as [`Bytes`], as [`bytes`](Self::bytes) does. This
+    /// future boxes the body. The future of `bytes` does not.
     fn into_future(self) -> CollectBytes<B, F> {
         let (body, options, on_progress) = self.into_parts(Target::Bytes);
         CollectBytes::new(body, options, on_progress)

@@ -36,9 +36,13 @@ impl fmt::Debug for Collected {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CollectStats {
-    /// The length that was expected: an exact size hint of the body, else the declared length, else
-    /// the lower bound of the size hint as a hint. It is `Exact(0)` for a body that was at its end
-    /// from the start, and for a response without content by its method and status.
+    /// The length that was expected. It is the first of these that is known:
+    ///
+    /// 1. `Exact(0)`, if the body was at its end from the start, or if the response has no content
+    ///    by its method and status;
+    /// 2. the exact size hint of the body;
+    /// 3. the declared length;
+    /// 4. the lower bound of the size hint, as a `Hint`.
     pub content_length: ContentLength,
     /// Bytes of content that arrived.
     pub received: u64,
@@ -93,7 +97,7 @@ impl fmt::Debug for Prefix {
 pub struct Progress {
     /// Bytes received so far.
     pub received: u64,
-    /// The declared length in bytes, exact or a hint. It is `None` if no length was declared, and
-    /// after more bytes have arrived.
+    /// The declared length in bytes, exact or a hint. It is `None` if no length was declared, or if
+    /// more bytes than that have arrived.
     pub expected: Option<u64>,
 }

@@ -38,10 +38,11 @@ pub enum ContentLength {
 impl ContentLength {
     /// Reads the content length from the head of a response to a `method` request.
     ///
-    /// Responses to HEAD, and responses with status 1xx, 204 or 304, have no content whatever the
-    /// field says (RFC 9112 §6.3 rule 1): `Exact(0)`. A tunnel follows a successful response to
-    /// CONNECT, and not content (rule 2): `Unknown`. All other responses are read by
-    /// [`from_headers`](Self::from_headers).
+    /// - It is `Exact(0)` for a response to HEAD, and for a response with status 1xx, 204 or 304.
+    ///   They have no content, whatever the field says (RFC 9112 §6.3 rule 1).
+    /// - It is `Unknown` for a successful response to CONNECT, because a tunnel follows it instead
+    ///   of content (rule 2).
+    /// - For all other responses, [`from_headers`](Self::from_headers) reads the header fields.
     pub fn of_response(method: &Method, head: &response::Parts) -> Self {
         if has_no_content(method, head) {
             return Self::Exact(0);
@@ -120,8 +121,8 @@ impl From<Option<u64>> for ContentLength {
 #[non_exhaustive]
 pub enum Mismatch {
     /// A shorter body is an error, because bytes are missing (RFC 9112 §8). A longer body is read
-    /// up to the limit, because the declared length can be the length before a layer decoded the
-    /// body. [`CollectStats::is_longer`](crate::CollectStats::is_longer) reports it.
+    /// up to the limit, because it may have been decompressed after its length was declared.
+    /// [`CollectStats::is_longer`](crate::CollectStats::is_longer) reports it.
     #[default]
     RejectShorter,
     /// A shorter and a longer body are errors.

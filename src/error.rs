@@ -11,7 +11,8 @@ use http::StatusCode;
 use crate::JsonError;
 use crate::{BodyError, Partial};
 
-/// The error of reading a body. All sizes are in bytes of content as the body delivered them.
+/// The error of reading a body. All sizes count bytes of content, in the form in which the body
+/// delivers it.
 ///
 /// [`partial`](Self::partial) and [`into_partial`](Self::into_partial) give the bytes that had
 /// arrived. `E` is the error of the body and can be any type. If it is an [`Error`], it is the
@@ -67,7 +68,7 @@ pub enum CollectError<E> {
         requested: u64,
         /// Bytes that had arrived.
         received: u64,
-        /// The bytes that there was memory for.
+        /// The bytes that fitted into memory.
         partial: Partial,
     },
     /// The [`MemoryBudget`](crate::MemoryBudget) has no room for the body. Either the body can
@@ -81,7 +82,7 @@ pub enum CollectError<E> {
         budget: u64,
         /// Bytes that had arrived.
         received: u64,
-        /// The bytes that there was room for.
+        /// The bytes that fitted into the budget.
         partial: Partial,
     },
     /// The body yields one empty frame after another, or data that claims to have bytes and
@@ -206,7 +207,8 @@ impl<E> CollectError<E> {
         }
     }
 
-    /// Returns the HTTP status with which a server answers a request whose body fails like this.
+    /// Returns the HTTP status with which a server rejects a request whose body failed with this
+    /// error.
     ///
     /// - 413 Content Too Large: the body is over the limit (RFC 9110 §15.5.14).
     /// - 503 Service Unavailable: the server has no memory for it now (§15.6.4).

@@ -22,9 +22,9 @@ pub trait ResponseExt: sealed::Sealed + Sized {
     ///
     /// # With hyper
     ///
-    /// hyper decodes nothing: with a Content-Encoding the limit counts the coded form. hyper frames
-    /// messages by Content-Length itself. A body that is shorter fails with
-    /// [`CollectError::Body`](crate::CollectError::Body), which has the bytes that had arrived.
+    /// hyper does not decompress: with a Content-Encoding, the limit counts compressed bytes. hyper
+    /// itself checks the Content-Length. A shorter body fails with
+    /// [`CollectError::Body`](crate::CollectError::Body). The error has the bytes that had arrived.
     ///
     /// [`HTTP1_MAX_BUF_SIZE`](crate::HTTP1_MAX_BUF_SIZE) is a size for the read buffer of a
     /// connection that saves page faults.
@@ -98,8 +98,8 @@ pub trait RequestExt: sealed::Sealed + Sized {
     ///
     /// The head tells the length and whether trailers follow, as in [`Collect::of_request`]. A
     /// declared length over the limit is refused before the body is polled. hyper sends
-    /// `100 Continue` at the first poll, so a refused client that waits for it never sends its
-    /// content.
+    /// `100 Continue` at the first poll. A client that waits for `100 Continue` therefore never
+    /// sends the content of a refused request.
     ///
     /// # Examples
     ///

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Predicts the length of bodies that declare none from the lengths of earlier ones.
 ///
 /// With a right prediction, a chunked body takes one reservation. A prediction is only a hint: it
-/// never raises a limit, never passes the eager bound, and never causes an error. A prediction that
-/// is too small costs no more than none. One that is too large costs a copy into a smaller buffer.
+/// never raises a limit, never passes the eager bound, and never causes an error. If a prediction
+/// is too small, the buffer grows as without a history. If it is too large, the result has unused
+/// capacity. [`Collect::bytes`](crate::Collect::bytes) says when that is freed.
 ///
 /// Keep one history for each kind of body: an operation, a route, a function. Clones share one
 /// history. Reading and recording take no lock.
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// for length in [1_000_000, 1_000_100, 9_000_000, 999_900] {
 ///     history.observe(length);
 /// }
-/// // One outlier does not count, and a sixteenth is added.
+/// // The outlier 9,000,000 is ignored. The prediction is 1,000,100 and a sixteenth of it.
 /// assert_eq!(history.expected(), Some(1_062_606));
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -43,8 +44,10 @@ impl LengthHistory {
         Self::default()
     }
 
-    /// Records the length in bytes of a body. [`Collect`](crate::Collect) records bodies without a
-    /// declared length that it reads to their end.
+    /// Records the length of a body in bytes.
+    ///
+    /// [`Collect`](crate::Collect) calls this for a body that declares no length and is read to its
+    /// end.
     pub fn observe(&self, length: u64) {
         let position = self.recent.seen.fetch_add(1, Relaxed) % KEPT as u64;
         self.recent.lengths[position as usize].store(length.saturating_add(1), Relaxed);
@@ -52,9 +55,9 @@ impl LengthHistory {
 
     /// Returns the predicted length of the next body in bytes.
     ///
-    /// It is the second largest of the last eight lengths, so that one outlier changes nothing, plus
-    /// one sixteenth, so that lengths may vary. A length that is recorded at the same
-    /// time may or may not be included.
+    /// It is the second largest of the last eight lengths, plus a sixteenth of that length. So one
+    /// outlier changes nothing, and lengths may vary a little. It may or may not include a length
+    /// that another thread records at the same time.
     pub fn expected(&self) -> Option<u64> {
         let mut lengths = [0; KEPT];
         for (copy, length) in lengths.iter_mut().zip(&self.recent.lengths) {

@@ -12,16 +12,17 @@ use crate::{Collect, CollectError, Partial, Reader};
 
 /// A body that yields the frames of `B` as they arrive, and fails when they pass a limit.
 ///
-/// Use it for content that is streamed and not read into memory. It keeps nothing, so pool, budget
-/// and history of the [`Reader`] are not used, and a wrong length is left to the transport.
+/// Use it for content that is streamed and not read into memory. It keeps nothing, so it does not
+/// use the pool, the budget and the history of the [`Reader`]. It does not compare the declared
+/// length with the bytes that arrive: the transport can do that.
 ///
 /// # Errors
 ///
 /// - [`DeclaredTooLarge`](CollectError::DeclaredTooLarge) before the body is polled, if the
 ///   declared length is over the limit.
 /// - [`TooLarge`](CollectError::TooLarge) in place of the frame that passes the limit.
-/// - [`Body`](CollectError::Body) if the body fails. Unlike in [`Collect`], an error after the last
-///   declared byte counts too.
+/// - [`Body`](CollectError::Body) if the body fails, even after its last declared byte. [`Collect`]
+///   ignores an error there by default.
 ///
 /// An error is the last item. `B` is dropped before the error is yielded, and the error has no
 /// partial content.

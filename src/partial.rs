@@ -8,8 +8,8 @@ use crate::content::Content;
 
 /// The bytes of a body that had arrived when reading it failed.
 ///
-/// It holds its memory, and with it a buffer of a pool and a share of a budget, until it is
-/// dropped. `Debug` shows the number of bytes, and never the bytes.
+/// Until it is dropped, it holds its memory. This includes a buffer of a pool and a share of a
+/// budget. `Debug` shows the number of bytes, and never the bytes.
 #[derive(Default)]
 pub struct Partial(
     // Boxed, because every `Result` of a caller has room for the error.

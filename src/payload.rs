@@ -5,8 +5,7 @@
 //!
 //! # What generated code may rely on
 //!
-//! Generated code outlives the generator that wrote it. It may call these items, and finds them in
-//! every version that Cargo considers compatible:
+//! Generated code may call these items. Every version that Cargo considers compatible has them:
 //!
 //! - [`blob`] and [`text`];
 //! - [`Reader`] with [`new`](Reader::new), its setters, [`blob`](Reader::blob) and
@@ -29,18 +28,18 @@
 //! - The limit is inclusive and counts bytes as the body delivers them. A declared length above
 //!   the limit fails with [`DeclaredTooLarge`](CollectError::DeclaredTooLarge), and the body is not
 //!   polled.
-//! - A blob is one contiguous [`Bytes`], and text is one `String`. An empty body is an empty result
-//!   and no error. The operation decides whether the member is then present.
+//! - A blob is one contiguous [`Bytes`], and text is one `String`. An empty body gives an empty
+//!   result and no error. Generated code decides whether an empty result means an absent member.
 //! - A body that ends before its declared length fails with
 //!   [`Incomplete`](CollectError::Incomplete). A body that continues after it is read up to the
 //!   limit.
 //! - The status is ignored, and only the header fields about the length are read. The response is
-//!   consumed, so code has to take members that are bound to headers out first.
+//!   consumed, so generated code must first read the members that are in header fields.
 //! - The futures are `Send` if the body, its data and its error are. They spawn nothing, need no
 //!   runtime, and have no timeout.
 //!
-//! These are not part of the promise: the text of messages, which error is returned if two apply,
-//! and the number of allocations and copies, which is tested and may fall.
+//! These are not part of the promise, and may change: the text of messages, the number of
+//! allocations and copies, and which error is returned if two apply.
 //!
 //! # Examples
 //!

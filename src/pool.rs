@@ -14,20 +14,23 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// pool keeps the buffers. Clones share one pool.
 ///
 /// The buffer of a [`Bytes`](bytes::Bytes) returns when its last clone is dropped, on any thread.
-/// The buffer of an unfinished body returns when the read is cancelled or panics, or with the error.
+/// The buffer of an unfinished body returns when the read is cancelled or panics. If the read fails,
+/// the error holds the buffer until it is dropped.
 /// The forms that give a `Vec` or a `String` do not use the pool.
 ///
 /// # What it keeps
 ///
 /// - At most the given number of idle bytes. The buffers that were idle longest are freed to make
 ///   room.
-/// - No buffer longer than the maximum age. An old buffer is freed the next time a buffer is taken
-///   or returned, because nothing runs in the background. [`trim`](Self::trim) frees all.
+/// - No buffer that was idle longer than the maximum age. An old buffer is freed the next time a
+///   buffer is taken or returned, because nothing runs in the background. [`trim`](Self::trim)
+///   frees all.
 /// - No buffers under 16 KiB, which the allocator keeps itself.
 ///
-/// Sizes are an eighth of a power of two apart. A body that needs `n` bytes gets a buffer with a
-/// capacity from `n` to `n` rounded up to the next size. The limit and the bound of
-/// [`Reader::eager`](crate::Reader::eager) hold for pooled buffers too.
+/// Capacities are rounded up to an eighth of a power of two: between 1 MiB and 2 MiB, they are 128
+/// KiB apart. A body that needs `n` bytes gets a buffer of at least `n` and at most this rounded
+/// capacity. The limit and the bound of [`Reader::eager`](crate::Reader::eager) hold for pooled
+/// buffers too.
 ///
 /// Earlier content is not overwritten, and it cannot be seen: a buffer comes back empty, and safe
 /// Rust reads nothing beyond its length.

@@ -7,7 +7,7 @@ use http_body::Body;
 use crate::reserve::{Bounds, EAGER_DEFAULT};
 use crate::{BufferPool, Collect, CollectError, LengthHistory, MemoryBudget, Mismatch};
 
-/// Says how bodies are read, apart from which body is read.
+/// Holds the settings with which bodies are read.
 ///
 /// A reader has a limit and shares a [`BufferPool`], a [`MemoryBudget`] and a [`LengthHistory`]
 /// between the bodies that it reads. Build one for each kind of body and keep it; a clone costs
@@ -50,8 +50,9 @@ pub struct Reader {
 impl Reader {
     /// Creates a reader that takes at most `limit` bytes of each body, inclusive.
     ///
-    /// The limit counts bytes of content as the body delivers them: decoded bytes where a layer
-    /// below decodes. A limit of 0 accepts empty bodies only.
+    /// The limit counts bytes of content, in the form in which the body delivers it. If something
+    /// decompresses the body before the reader, the limit counts decompressed bytes. A limit of 0
+    /// accepts empty bodies only.
     pub fn new(limit: u64) -> Self {
         Self {
             limit,

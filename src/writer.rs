@@ -18,8 +18,8 @@ use crate::reserve::Size;
 /// returns to the pool when the last clone of the content is dropped, or when the writer is dropped
 /// before it gave content.
 ///
-/// Nothing is reserved before the first byte. Then the expected length is reserved, so that content
-/// within it is written once and never moved. Longer content moves to buffers that double.
+/// Nothing is reserved before the first byte. Then the expected length is reserved. Content that is
+/// not longer than this is never moved. Longer content moves to buffers that double.
 ///
 /// # Errors
 ///
@@ -74,7 +74,7 @@ impl BufferPool {
 }
 
 impl PooledWriter {
-    /// Sets the limit in bytes, inclusive. Bytes that were written before count.
+    /// Sets the limit in bytes, inclusive. It includes bytes that are already written.
     #[must_use]
     pub fn limit(mut self, bytes: u64) -> Self {
         self.limit = usize::try_from(bytes).unwrap_or(usize::MAX);

@@ -25,7 +25,7 @@ static LEDGER: Ledger = Ledger;
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
-/// The most bytes of blocks without content: the list of blocks, and the box of an error.
+/// The most bytes of allocations without content, such as the box of an error.
 const BOOKKEEPING: u64 = 16 << 10;
 
 /// Content in which neighbouring bytes differ, so that a misplaced byte is found.

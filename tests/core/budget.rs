@@ -94,7 +94,7 @@ fn budget_of_zero_bytes_accepts_only_empty_bodies() {
 
 #[test]
 fn body_that_never_fits_the_budget_fails_instead_of_waiting() {
-    // The blocks and the buffer that they are joined in take twice the length of the body.
+    // The buffer and the larger one that replaces it do not fit together.
     let budget = MemoryBudget::new(MIB as u64);
     let error = drive(Collect::new(body(MIB), Reader::new(MIB as u64).budget(&budget)).bytes())
         .unwrap_err();
@@ -215,7 +215,7 @@ fn prediction_beyond_the_free_budget_neither_waits_nor_fails() {
 #[test]
 fn exact_length_that_never_fits_the_budget_is_refused_before_polling() {
     let budget = MemoryBudget::new(100);
-    // A block of 60 bytes exists beside the block of 100 bytes that it is copied to.
+    // A buffer of 60 bytes exists beside the buffer of 100 bytes to which it grows.
     let reader = Reader::new(100).eager(60).budget(&budget);
     let read = Collect::new(Mock::new([Step::Hang]), reader).content_length(Some(100));
     let error = drive(read.bytes()).unwrap_err();

@@ -76,7 +76,7 @@ fn check_content(script: &Script, expected: &Expected, outcome: &Outcome) {
     let Some(content) = &outcome.content else { return };
     let all = oracle.to_bytes();
     assert!(content.len() <= expected.kept && content == &all[..content.len()], "wrong bytes");
-    // Of blocks that there is no memory to join the first is kept.
+    // If the buffer cannot grow, it keeps the content that it has.
     let is_starved = matches!(outcome.verdict, Verdict::OutOfMemory { .. })
         || !outcome.verdict.is_success() && expected.kept + script.used() >= script.refuse_from;
     assert!(content.len() == expected.kept || is_starved, "{} bytes kept", content.len());
