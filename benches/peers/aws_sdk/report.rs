@@ -96,7 +96,7 @@ pub(crate) fn markdown(states: &[Outcomes]) -> Markdown {
 pub(crate) fn chart(states: &[Outcomes]) -> Chart {
     let ratios = states.iter().map(|one| table::times(one.cpu_ratio(SIX_MIB, Way::Interceptor)));
     let title = format!(
-        "The interceptor takes {} the CPU time of the plain SDK at 6 MiB",
+        "The interceptor takes {} the CPU time of the plain SDK at 6 MiB, by allocator state",
         ratios.collect::<Vec<_>>().join(", "),
     );
     let note = "Invoke by aws-sdk-lambda over loopback HTTP/1.1, in each allocator state, medians. \

@@ -177,9 +177,9 @@ pub(crate) fn chart(outcomes: &[Outcome]) -> Chart {
         .max_by_key(|cell| (matches!(cell.work, Work::Respond(_)), cell.work.bytes()));
     let title = largest.map_or_else(String::new, |&cell| {
         format!(
-            "Runtime: presized takes {} the CPU time of lambda_runtime for a {} of bytes, {} of JSON",
-            table::times(cpu_ratio(outcomes, cell, Party::Raw)),
+            "Runtime, {}: presized takes {} the CPU time of lambda_runtime with bytes, {} with JSON",
             cell.work,
+            table::times(cpu_ratio(outcomes, cell, Party::Raw)),
             table::times(cpu_ratio(outcomes, cell, Party::Json)),
         )
     });
