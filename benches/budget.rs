@@ -86,7 +86,9 @@ fn main() -> Result<(), Error> {
         }));
     }
     println!("{}", figures(&cells));
-    println!("Bodies of 6 MiB over HTTP/1.1, a connection for each. Medians over processes. The CPU time\nincludes the check of the content.");
+    println!(
+        "Bodies of 6 MiB over HTTP/1.1, a connection for each. Medians over processes. The CPU time\nincludes the check of the content."
+    );
     record::rows("budget", &rows(&cells))?;
     record::chart("budget", &chart(&cells, counts))?;
     record::table("budget", &markdown(&cells))?;

@@ -75,11 +75,9 @@ impl Charts<'_> {
             .panel(Panel::new("CPU time, default", RATIO, cpu(self.default)).reference(1.0))
             .panel(Panel::new("CPU time, returned", RATIO, cpu(self.returned)).reference(1.0))
             .panel(Panel::new(
-                "peak memory",
+                "resident memory, default",
                 "÷ length of the body",
-                values(&|transport, length, way| {
-                    large(length, self.default.memory(transport, length, way, |one| one.peak))
-                }),
+                values(&|transport, length, way| self.resident(transport, length, way)),
             ))
     }
 
@@ -150,11 +148,9 @@ impl Charts<'_> {
             .panel(Panel::new("CPU time, default", RATIO, cpu(self.default)).reference(1.0))
             .panel(Panel::new("CPU time, returned", RATIO, cpu(self.returned)).reference(1.0))
             .panel(Panel::new(
-                "peak memory",
+                "resident memory, default",
                 "÷ length of the body",
-                values(&|length, way| {
-                    large(length, self.default.memory(transport, length, way, |one| one.peak))
-                }),
+                values(&|length, way| self.resident(transport, length, way)),
             ))
             .panel(
                 Panel::new(
@@ -172,6 +168,15 @@ impl Charts<'_> {
     /// The length that titles are about.
     fn subject(&self) -> u64 {
         if self.lengths.contains(&SIX_MIB) { SIX_MIB } else { MIB }
+    }
+
+    /// Returns resident memory ÷ the length of a body. For smaller bodies, the pages of the program
+    /// itself are most of it.
+    fn resident(&self, transport: Transport, length: u64, way: Way) -> f64 {
+        if length < self.subject() {
+            return f64::NAN;
+        }
+        self.default.memory(transport, length, way, |memory| memory.resident)
     }
 
     fn ratio(&self, transport: Transport, way: Way) -> f64 {

@@ -6,7 +6,7 @@ use presized_benches::markdown::{Markdown, count, ratio, several};
 use presized_benches::record;
 use presized_support::table;
 
-use crate::case::{KIB, MIB, SIX_MIB, Transport, Way};
+use crate::case::{KIB, SIX_MIB, Transport, Way};
 use crate::outcome::Outcomes;
 
 /// Writes a table for each question.
@@ -35,7 +35,7 @@ impl Tables<'_> {
             "body",
             "CPU ÷ `collect()`",
             if pooled == Way::Pool { "warm pool" } else { "warm pool and history" },
-            "peak ÷ body: `collect()`, presized",
+            "resident ÷ body: `collect()`, presized",
             "page faults, returned: `collect()`, presized, pool",
         ]);
         for length in self.rows() {
@@ -47,9 +47,9 @@ impl Tables<'_> {
                 several(ratios, ratio)
             };
             // The first state is the default, and the last returns freed memory.
-            let peak = [Way::Collect, Way::Presized].map(|way| {
+            let resident = [Way::Collect, Way::Presized].map(|way| {
                 let first = self.states.first();
-                first.map_or(f64::NAN, |one| one.memory(transport, length, way, |one| one.peak))
+                first.map_or(f64::NAN, |one| one.memory(transport, length, way, |one| one.resident))
             });
             let faults = [Way::Collect, Way::Presized, pooled].map(|way| {
                 self.states.last().map_or(f64::NAN, |one| one.faults(transport, length, way))
@@ -58,7 +58,7 @@ impl Tables<'_> {
                 table::bytes(length),
                 cpu(Way::Presized),
                 cpu(pooled),
-                if length < MIB { String::new() } else { several(peak, ratio) },
+                if length < SIX_MIB { String::new() } else { several(resident, ratio) },
                 several(faults, count),
             ]);
         }
