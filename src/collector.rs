@@ -31,6 +31,8 @@ pub(crate) struct Collector<D> {
     /// The length that memory is reserved for, declared or predicted. `None` once it is known to
     /// be wrong.
     predicted: Option<u64>,
+    /// A buffer that is larger than needed was refused.
+    is_scarce: bool,
     content: Content,
     /// The bytes of a frame that wait for memory.
     pending: Option<Take<D>>,
@@ -90,6 +92,7 @@ impl<D: Buf> Collector<D> {
             stage: Stage::Unread,
             expectation: Expectation::default(),
             predicted: None,
+            is_scarce: false,
             content,
             pending: None,
             account: None,

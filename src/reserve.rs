@@ -38,7 +38,7 @@ impl Bounds {
     /// limit.
     ///
     /// A body of predicted length gets that length as soon as it has earned it. Otherwise the
-    /// buffer grows geometrically.
+    /// buffer grows by a factor, and by an eighth only if memory `is_scarce`.
     ///
     /// # Errors
     ///
@@ -48,12 +48,14 @@ impl Bounds {
         predicted: Option<u64>,
         held: u64,
         received: u64,
+        is_scarce: bool,
     ) -> Result<Size, u64> {
         if received > self.addressable {
             return Err(received);
         }
         let wanted = match predicted {
             Some(length) if received <= length => length,
+            _ if is_scarce => grown(held, received).min(received.saturating_add(received / 8)),
             _ => grown(held, received),
         };
         Size::within(wanted, self.earned(received).min(self.addressable))
@@ -179,7 +181,7 @@ mod tests {
         held: u64,
         received: u64,
     ) -> Result<usize, u64> {
-        bounds.next(predicted, held, received).map(|size| size.exact)
+        bounds.next(predicted, held, received, false).map(|size| size.exact)
     }
 
     fn bounds(limit: u64, eager: u64) -> Bounds {
@@ -267,6 +269,25 @@ mod tests {
     }
 
     #[test]
+    fn buffer_of_unknown_length_grows_by_an_eighth_if_memory_is_scarce() {
+        let table = [
+            // predicted, held, received, size
+            (None, 0, 1, 1),
+            (None, 0, 31 * KIB, 31 << 10),
+            (None, 0, 33 * KIB, (33 << 10) + (33 << 7)),
+            (None, 16 * MIB, 16 * MIB + 8, (18 << 20) + 9),
+            (Some(MIB), MIB, MIB + 8, (1 << 20) + (1 << 17) + 9),
+            // A known length is needed as a whole.
+            (Some(MIB), 0, 8, 1 << 20),
+            (None, 1 << 62, i64::MAX as u64, isize::MAX as usize),
+        ];
+        for (predicted, held, received, size) in table {
+            let found = bounds(NO_LIMIT, 16 * MIB).next(predicted, held, received, true);
+            assert_eq!(found.map(|size| size.exact), Ok(size), "{predicted:?} {held} {received}");
+        }
+    }
+
+    #[test]
     fn body_longer_than_predicted_grows_geometrically() {
         let bounds = bounds(NO_LIMIT, 16 * MIB);
         assert_eq!(next(bounds, Some(10), 10, 11), Ok(32));
@@ -335,10 +356,15 @@ mod tests {
                     let bounds = Bounds { limit, eager, addressable };
                     for received in sizes.into_iter().filter(|&r| r > 0 && r <= limit) {
                         for held in sizes.into_iter().filter(|&h| h < received) {
-                            for expected in sizes.map(Some).into_iter().chain([None]) {
+                            for (expected, is_scarce) in sizes
+                                .map(|size| (Some(size), false))
+                                .into_iter()
+                                .chain([(None, false), (None, true)])
+                            {
                                 let what = format!("{bounds:?} {expected:?} {held} {received}");
                                 steps += 1;
-                                let size = match bounds.next(expected, held, received) {
+                                let next = bounds.next(expected, held, received, is_scarce);
+                                let size = match next {
                                     Ok(size) => size,
                                     Err(requested) => {
                                         assert_eq!(requested, received, "{what}");

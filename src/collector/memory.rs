@@ -47,7 +47,8 @@ impl<D: Buf> Collector<D> {
                 return Poll::Ready(Err(self.stalled()));
             }
             let held = self.content.capacity() as u64;
-            let size = match self.bounds.next(self.predicted, held, arrived) {
+            let next = self.bounds.next(self.predicted, held, arrived, self.is_scarce);
+            let size = match next {
                 Ok(size) => size,
                 Err(bytes) => return Poll::Ready(Err(self.refused(Refused::Memory(bytes)))),
             };
@@ -59,6 +60,8 @@ impl<D: Buf> Collector<D> {
                 Ok(()) => self.content.fill(&mut data),
                 // A wrong prediction is no error: less memory may be enough.
                 Err(_) if self.is_predicting() => self.predicted = None,
+                // Nor is there a need to double: the body may end soon.
+                Err(_) if self.predicted.is_none() && !self.is_scarce => self.is_scarce = true,
                 // A body over the limit keeps the bytes that there is room for.
                 Err(Refused::Budget(_)) if self.is_refused() => return Poll::Ready(Ok(())),
                 Err(refused) => return Poll::Ready(Err(self.refused(refused))),

@@ -26,13 +26,27 @@ fn failed_allocation_is_an_error_with_received_bytes() {
         "{error}"
     );
     assert_eq!(error.into_partial(), "");
-    // The reservation of a larger buffer fails. The bytes of the earlier one are kept.
+    // The buffer cannot double, then grows by an eighth at a time, and then cannot grow. The bytes
+    // in it are kept.
     let error = run(4 * MIB, None, MIB);
     assert!(
-        matches!(error, CollectError::OutOfMemory { requested: 1_048_576, received: 589_815, .. }),
+        matches!(error, CollectError::OutOfMemory { requested: 1_105_903, received: 983_025, .. }),
         "{error}"
     );
-    assert_eq!(error.into_partial(), PATTERN[..512 * KIB]);
+    assert_eq!(error.into_partial(), PATTERN[..958_449]);
+}
+
+#[test]
+fn body_of_unknown_length_is_read_if_its_buffer_cannot_double() {
+    let _alone = alone();
+    let body = body(600_000, 10_000);
+    let (content, _) = Ledger::measure(|| {
+        Ledger::refuse_from(MIB);
+        let read = drive(Collect::new(body, u64::MAX).bytes());
+        Ledger::refuse_from(usize::MAX);
+        read
+    });
+    assert_eq!(content.unwrap(), PATTERN[..600_000]);
 }
 
 #[test]

@@ -106,6 +106,19 @@ fn body_that_never_fits_the_budget_fails_instead_of_waiting() {
     );
 }
 
+/// A buffer of 512 KiB and one of twice the size do not fit into 1.25 MiB together.
+#[test]
+fn body_of_unknown_length_is_read_if_the_budget_has_no_room_to_double_its_buffer() {
+    let budget = MemoryBudget::new(5 << 18);
+    for budget in [budget.clone(), budget.fail_fast()] {
+        let read = Collect::new(body(600_000), Reader::new(1 << 20).budget(&budget));
+        let content = drive(read.bytes()).unwrap();
+        assert_eq!(content, vec![b'x'; 600_000]);
+        drop(content);
+        assert_eq!(budget.in_use(), 0);
+    }
+}
+
 #[test]
 fn body_over_the_limit_fails_without_waiting_for_the_budget() {
     let budget = MemoryBudget::new(10);
