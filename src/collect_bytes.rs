@@ -23,7 +23,7 @@ use crate::{CollectError, Progress};
 ///
 /// Dropping the future drops the body and frees what was reserved.
 #[must_use = "futures do nothing unless polled"]
-pub struct CollectBytes<B: Body, F> {
+pub struct CollectBytes<B: Body, F = fn(Progress)> {
     /// `None` once it is ready. A second poll would read on after the limit.
     reading: Option<Reading<B, F>>,
 }

@@ -60,7 +60,7 @@ impl Declared {
             rejects_shorter: mismatch != Mismatch::Allow,
             rejects_longer: mismatch == Mismatch::Reject,
             needs_trailers: self.trailers_announced,
-            needs_end: reader.is_checked_at_end(),
+            needs_end: reader.get_checked_at_end(),
         }
     }
 }

@@ -132,6 +132,21 @@ impl Reader {
         self.limit
     }
 
+    /// Returns how many bytes are reserved at most for a declared length before data arrives.
+    pub fn get_eager(&self) -> u64 {
+        self.eager
+    }
+
+    /// Returns what happens when a declared length is wrong.
+    pub fn get_mismatch(&self) -> Mismatch {
+        self.mismatch
+    }
+
+    /// Returns whether an error of the body after its last declared byte fails the read.
+    pub fn get_checked_at_end(&self) -> bool {
+        self.checked_at_end
+    }
+
     /// Returns the pool, if one is set.
     pub fn get_pool(&self) -> Option<&BufferPool> {
         self.pool.as_ref()
@@ -202,14 +217,6 @@ impl Reader {
 
     pub(crate) fn bounds(&self) -> Bounds {
         Bounds { limit: self.limit, eager: self.eager, addressable: isize::MAX as u64 }
-    }
-
-    pub(crate) fn get_mismatch(&self) -> Mismatch {
-        self.mismatch
-    }
-
-    pub(crate) fn is_checked_at_end(&self) -> bool {
-        self.checked_at_end
     }
 }
 

@@ -48,6 +48,7 @@ use crate::reserve::Size;
 /// # Ok(())
 /// # }
 /// ```
+#[must_use = "a writer does nothing until it is written to"]
 pub struct PooledWriter {
     block: Block,
     pool: BufferPool,
@@ -75,7 +76,6 @@ impl BufferPool {
 
 impl PooledWriter {
     /// Sets the limit in bytes, inclusive. It includes bytes that are already written.
-    #[must_use]
     pub fn limit(mut self, bytes: u64) -> Self {
         self.limit = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.end = self.block.capacity().min(self.limit);

@@ -44,6 +44,11 @@ fn getters_return_what_was_set() {
     let history = LengthHistory::new();
     let reader = reader.limit(6).pool(&pool).budget(&budget).history(&history);
     assert_eq!((reader.get_limit(), reader.get_budget().unwrap().capacity()), (6, 7));
+    let rules =
+        |reader: &Reader| (reader.get_eager(), reader.get_mismatch(), reader.get_checked_at_end());
+    assert_eq!(rules(&reader), (16 << 20, Mismatch::RejectShorter, false));
+    let changed = reader.clone().eager(8).mismatch(Mismatch::Reject).checked_at_end(true);
+    assert_eq!(rules(&changed), (8, Mismatch::Reject, true));
     // The reader shares the pool and the history, and does not copy them.
     history.observe(160);
     assert_eq!(reader.get_history().unwrap().expected(), Some(170));

@@ -23,6 +23,7 @@ use presized::{BodyError, CollectError, Limited, Presized};
 /// # Cancel safety
 ///
 /// Nothing is lost between two polls. Dropping the body drops `B` and frees what was reserved.
+#[must_use = "bodies do nothing unless polled"]
 pub struct ResponseBody<B: Body> {
     delivered: Delivered<B>,
 }
