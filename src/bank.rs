@@ -3,13 +3,14 @@
 //! Decides which request is granted and which waits. It works on numbers and wakers and takes no
 //! lock. The documentation of `MemoryBudget` has the rules and the reason why they are safe.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::task::{Poll, Waker};
 
 /// The accounts of one budget. Sizes are in bytes.
 pub(crate) struct Bank {
     capacity: u64,
     free: u64,
+    /// The next number of a body or a request.
     next: u64,
     /// The bodies that are being read.
     bodies: BTreeMap<u64, Body>,
@@ -17,10 +18,10 @@ pub(crate) struct Bank {
     needs: BTreeSet<(u64, u64)>,
     /// Bytes of finished contents. They return when the contents are dropped.
     settled: u64,
-    /// Bodies that hold memory and wait for more, in the order of their requests.
-    growing: VecDeque<u64>,
-    /// Bodies that hold nothing and wait, in the order of their requests.
-    newcomers: VecDeque<u64>,
+    /// Bodies that hold memory and wait for more, by the numbers of their requests.
+    growing: BTreeMap<u64, u64>,
+    /// Bodies that hold nothing and wait, by the numbers of their requests.
+    newcomers: BTreeMap<u64, u64>,
 }
 
 struct Body {
@@ -37,6 +38,8 @@ impl Body {
 }
 
 struct Request {
+    /// Its key in the queue.
+    number: u64,
     bytes: u64,
     /// `None` once the request is granted.
     waker: Option<Waker>,
@@ -55,8 +58,8 @@ impl Bank {
             bodies: BTreeMap::new(),
             needs: BTreeSet::new(),
             settled: 0,
-            growing: VecDeque::new(),
-            newcomers: VecDeque::new(),
+            growing: BTreeMap::new(),
+            newcomers: BTreeMap::new(),
         }
     }
 
@@ -66,8 +69,7 @@ impl Bank {
 
     /// Opens the account of a body that claims at most this many bytes.
     pub(crate) fn open(&mut self, claim: u64) -> u64 {
-        let id = self.next;
-        self.next += 1;
+        let id = self.number();
         let claim = claim.min(self.capacity);
         self.bodies.insert(id, Body { held: 0, claim, request: None });
         id
@@ -112,27 +114,28 @@ impl Bank {
         let Some(waker) = waker.filter(|_| !holds || !outgrown) else {
             return Poll::Ready(Err(Exhausted));
         };
+        let number = self.number();
         let Some(body) = self.bodies.get_mut(&id) else {
             return Poll::Ready(Err(Exhausted));
         };
         // The claim rises only for a body that holds nothing, so no grant depends on it yet.
         body.claim = body.claim.max(total);
-        body.request = Some(Request { bytes, waker: Some(waker) });
+        body.request = Some(Request { number, bytes, waker: Some(waker) });
         let queue = if holds { &mut self.growing } else { &mut self.newcomers };
-        queue.push_back(id);
+        queue.insert(number, id);
         Poll::Pending
     }
 
     /// Closes the account of a body that is finished or given up. Returns the waker of a request
     /// that is withdrawn.
     pub(crate) fn close(&mut self, id: u64) -> Option<Waker> {
-        self.growing.retain(|&waiting| waiting != id);
-        self.newcomers.retain(|&waiting| waiting != id);
         let mut body = self.bodies.remove(&id)?;
         self.needs.remove(&(body.need(), id));
         let request = body.request.take();
         let mut waker = None;
         if let Some(request) = request {
+            self.growing.remove(&request.number);
+            self.newcomers.remove(&request.number);
             waker = request.waker;
             if waker.is_none() {
                 // The request was granted and not polled again.
@@ -157,20 +160,19 @@ impl Bank {
     /// Grants the requests that can be granted, and returns the wakers to wake.
     pub(crate) fn serve(&mut self) -> Vec<Waker> {
         let mut served = Vec::new();
-        let mut position = 0;
-        while let Some(&id) = self.growing.get(position) {
+        let mut from = 0;
+        while let Some((&number, &id)) = self.growing.range(from..).next() {
+            from = number + 1;
             if self.grant_request(id, &mut served) {
-                self.growing.remove(position);
-            } else {
-                position += 1;
+                self.growing.remove(&number);
             }
         }
         while self.growing.is_empty() {
-            let Some(id) = self.newcomers.front().copied() else { break };
+            let Some((_, &id)) = self.newcomers.first_key_value() else { break };
             if !self.grant_request(id, &mut served) {
                 break;
             }
-            self.newcomers.pop_front();
+            self.newcomers.pop_first();
         }
         served
     }
@@ -189,6 +191,12 @@ impl Bank {
         let request = self.bodies.get_mut(&id).and_then(|body| body.request.as_mut());
         served.extend(request.and_then(|request| request.waker.take()));
         true
+    }
+
+    fn number(&mut self) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        number
     }
 
     fn grant(&mut self, id: u64, bytes: u64) {
