@@ -49,5 +49,5 @@ impl Default for CallOptions {
 /// for the connection and the response.
 const TIMEOUT: Duration = Duration::from_secs(16 * 60);
 
-/// The deadline of a call whose timeout is too long for an [`Instant`]: 30 years, as in tokio.
-const FAR: Duration = Duration::from_secs(86_400 * 365 * 30);
+/// The time that replaces one that is too long for an [`Instant`]: 30 years, as in tokio.
+pub(super) const FAR: Duration = Duration::from_secs(86_400 * 365 * 30);

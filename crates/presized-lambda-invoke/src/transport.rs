@@ -23,6 +23,7 @@ use presized::HTTP1_MAX_BUF_SIZE;
 use tokio::task;
 
 use super::BoxError;
+use super::call_options::FAR;
 use super::connector::Connector;
 use super::request_body::{Progress, RequestBody};
 
@@ -43,7 +44,8 @@ impl Transport {
         let client = legacy::Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(idle_timeout)
+            // A task of the pool adds it to an `Instant`, and would panic.
+            .pool_idle_timeout(idle_timeout.min(FAR))
             // Safe: hyper returns a request only if its connection failed before it took the
             // request from its queue, and hyper-util sends only returned requests again.
             .retry_canceled_requests(true)

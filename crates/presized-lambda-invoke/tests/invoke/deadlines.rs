@@ -1,3 +1,7 @@
+use std::panic;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -70,6 +74,17 @@ async fn call_after_its_deadline_sends_nothing() {
 
 #[tokio::test]
 async fn timeout_may_be_the_longest_duration() {
+    // A panic in a task of the connection pool does not fail the call. The runtime has one thread.
+    let test = thread::current().id();
+    let panicked = Arc::new(AtomicBool::new(false));
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new({
+        let panicked = panicked.clone();
+        move |info| {
+            panicked.fetch_or(thread::current().id() == test, SeqCst);
+            hook(info);
+        }
+    }));
     let server = Scripted::start(|_, _| ok("hello"));
     let client = builder(&server)
         .timeout(Duration::MAX)
@@ -82,6 +97,7 @@ async fn timeout_may_be_the_longest_duration() {
     assert_eq!(client.invoke("f").send().await.unwrap().payload, "hello");
     let call = client.invoke("f").timeout(Duration::MAX).attempt_timeout(Duration::MAX);
     assert_eq!(call.send().await.unwrap().payload, "hello");
+    assert!(!panicked.load(SeqCst));
 }
 
 #[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
