@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::budget::Share;
 use crate::pool::{BufferPool, POOLED_FROM};
-use crate::reserve::Size;
+use crate::reserve::{Size, TRIM_BELOW};
 
 /// A buffer that never grows by itself: bytes that are written to it must fit.
 ///
@@ -74,12 +74,13 @@ impl Block {
     /// Frees the unused capacity. `share` covers what is left and replaces the earlier share.
     /// Returns false, and changes nothing, if there is no memory for it.
     pub(crate) fn trim(&mut self, share: Option<Share>) -> bool {
-        // `Vec::shrink_to_fit` aborts if the allocator fails, so a trial comes before it.
         let Ok(mut exact) = reserved(self.bytes.len()) else { return false };
-        if self.is_pooled() {
+        if self.is_pooled() || self.bytes.len() < TRIM_BELOW {
             exact.extend_from_slice(&self.bytes);
             *self = Self { bytes: exact, pool: None, share };
         } else {
+            // `Vec::shrink_to_fit` aborts if the allocator fails. Allocators shrink a mapped buffer
+            // in place, and the reservation before was a trial for those that do not.
             drop(exact);
             self.bytes.shrink_to_fit();
             self.share = share;

@@ -27,7 +27,7 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// - the frame that a waiting body has received but not stored;
 /// - the spare capacity of a caller's buffer;
 /// - idle buffers of a pool;
-/// - the copy that [`CollectError::into_partial`](crate::CollectError::into_partial) makes.
+/// - the bytes that [`CollectError::into_partial`](crate::CollectError::into_partial) returns.
 ///
 /// # Order
 ///

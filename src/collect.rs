@@ -6,59 +6,20 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use http::{Method, request, response};
 use http_body::Body;
 
 #[cfg(feature = "json")]
 use crate::JsonError;
 use crate::collector::{Collector, Finished};
-use crate::content::Content;
 use crate::declared::Declared;
+use crate::lent::Lent;
 use crate::options::{Options, Target};
 use crate::{
     CollectBytes, CollectError, CollectStats, Collected, ContentLength, Limited, Partial, Prefix,
     Presized, Progress, Reader,
 };
-
-/// Reads a body into one contiguous buffer.
-///
-/// `content_length` is the declared length in bytes, if there is one. If something decompresses the
-/// body before this function, do not pass the compressed length. `limit` is the most bytes that are
-/// accepted, inclusive, or a [`Reader`].
-///
-/// This is the short form of [`Collect`]. [`ResponseExt`](crate::ResponseExt) and
-/// [`RequestExt`](crate::RequestExt) read the length from the head of a message.
-///
-/// # Errors
-///
-/// A [`CollectError`], with the numbers and with the bytes that had arrived.
-///
-/// # Cancel safety
-///
-/// Dropping the future drops the body and frees what was reserved.
-///
-/// # Examples
-///
-/// ```
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use http_body_util::Full;
-/// use presized::collect_presized;
-///
-/// let body = Full::<bytes::Bytes>::from("hello");
-/// let content = collect_presized(body, Some(5), 1024).await?;
-/// assert_eq!(content, "hello");
-/// # Ok(())
-/// # }
-/// ```
-pub async fn collect_presized<B: Body>(
-    body: B,
-    content_length: Option<u64>,
-    limit: impl Into<Reader>,
-) -> Result<Bytes, CollectError<B::Error>> {
-    Collect::new(body, limit).content_length(content_length).bytes().await
-}
 
 /// One body to read, and the forms that the result can have.
 ///
@@ -353,25 +314,5 @@ impl<B: fmt::Debug, F> fmt::Debug for Collect<B, F> {
             .field("reader", &self.reader)
             .field("declared", &self.declared)
             .finish_non_exhaustive()
-    }
-}
-
-/// The buffer of the caller while it is filled. It goes back with the bytes that have arrived,
-/// however the reading ends.
-struct Lent<'a, D: Buf> {
-    buffer: &'a mut Vec<u8>,
-    collector: Collector<D>,
-}
-
-impl<'a, D: Buf> Lent<'a, D> {
-    fn new(options: Options, buffer: &'a mut Vec<u8>) -> Self {
-        let content = Content::behind(std::mem::take(buffer));
-        Self { buffer, collector: Collector::with(options, content) }
-    }
-}
-
-impl<D: Buf> Drop for Lent<'_, D> {
-    fn drop(&mut self) {
-        *self.buffer = self.collector.take_content().into_vec();
     }
 }

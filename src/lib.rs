@@ -12,6 +12,7 @@ mod body_error;
 mod budget;
 mod collect;
 mod collect_bytes;
+mod collect_presized;
 mod collected;
 mod collector;
 mod content;
@@ -23,6 +24,7 @@ mod history;
 mod http1;
 #[cfg(feature = "json")]
 mod json_error;
+mod lent;
 mod limited;
 #[cfg(all(test, loom))]
 mod models;
@@ -38,8 +40,9 @@ mod writer;
 
 pub use self::body_error::BodyError;
 pub use self::budget::MemoryBudget;
-pub use self::collect::{Collect, collect_presized};
+pub use self::collect::Collect;
 pub use self::collect_bytes::CollectBytes;
+pub use self::collect_presized::collect_presized;
 pub use self::collected::{CollectStats, Collected, Prefix, Progress};
 pub use self::content_length::{ContentLength, Mismatch};
 pub use self::error::CollectError;

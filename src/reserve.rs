@@ -157,7 +157,7 @@ const QUADRUPLED: std::ops::Range<u64> = 16 << 20..32 << 20;
 
 /// Results below this length are trimmed, in bytes. It is glibc's first threshold for mapped
 /// buffers. Below it, a buffer shrinks in place.
-const TRIM_BELOW: usize = 128 << 10;
+pub(crate) const TRIM_BELOW: usize = 128 << 10;
 
 /// Results of at least this length are trimmed, in bytes. It is glibc's last threshold for mapped
 /// buffers. Above it, freeing a buffer does not change the threshold. Between the two, freeing a

@@ -1,0 +1,102 @@
+//! `Display`, `Error` and the conversion to `io::Error`.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+use super::CollectError;
+
+impl<E> fmt::Display for CollectError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DeclaredTooLarge { declared, limit } => {
+                write!(f, "body declares {declared} bytes, over the limit of {limit} bytes")
+            }
+            Self::TooLarge { limit, received, .. } => {
+                write!(f, "body is over the limit of {limit} bytes: {received} bytes received")
+            }
+            Self::Incomplete { declared, received, .. } => {
+                write!(f, "body ended early: {received} of {declared} declared bytes received")
+            }
+            Self::Longer { declared, received, .. } => {
+                write!(
+                    f,
+                    "body is longer than declared: {received} bytes received, {declared} declared"
+                )
+            }
+            Self::OutOfMemory { requested, received, .. } => {
+                write!(
+                    f,
+                    "allocation of {requested} bytes for a body failed: {received} bytes received"
+                )
+            }
+            Self::Budget { requested, budget, received, .. } => {
+                write!(
+                    f,
+                    "memory budget of {budget} bytes has no room for {requested} bytes of a body: \
+                     {received} bytes received"
+                )
+            }
+            Self::Stalled { frames, received, .. } => {
+                write!(f, "body stalled: {frames} empty frames in a row after {received} bytes")
+            }
+            Self::InvalidUtf8 { valid_up_to, partial } => {
+                let received = partial.len();
+                write!(f, "body is not UTF-8: invalid byte at {valid_up_to} of {received} bytes")
+            }
+            #[cfg(feature = "json")]
+            Self::InvalidJson { partial, .. } => {
+                let received = partial.len();
+                write!(f, "body is not JSON of the requested type: {received} bytes received")
+            }
+            Self::Body { declared: Some(declared), received, .. } => {
+                write!(f, "body failed: {received} of {declared} declared bytes received")
+            }
+            Self::Body { declared: None, received, .. } => {
+                write!(f, "body failed: {received} bytes received")
+            }
+        }
+    }
+}
+
+impl<E: Error + 'static> Error for CollectError<E> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Body { source, .. } => Some(source),
+            #[cfg(feature = "json")]
+            Self::InvalidJson { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<CollectError<E>> for io::Error {
+    /// Wraps the error. If the error of the body is an [`io::Error`] or is caused by one, the kind of
+    /// the first one is kept.
+    fn from(error: CollectError<E>) -> Self {
+        let kind = match &error {
+            CollectError::DeclaredTooLarge { .. } | CollectError::TooLarge { .. } => {
+                io::ErrorKind::FileTooLarge
+            }
+            CollectError::Incomplete { .. } => io::ErrorKind::UnexpectedEof,
+            CollectError::OutOfMemory { .. } | CollectError::Budget { .. } => {
+                io::ErrorKind::OutOfMemory
+            }
+            CollectError::Body { source, .. } => io_kind(source),
+            _ => io::ErrorKind::InvalidData,
+        };
+        Self::new(kind, error)
+    }
+}
+
+/// Returns the kind of the first [`io::Error`] among `error` and its causes.
+fn io_kind(error: &(dyn Error + 'static)) -> io::ErrorKind {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return error.kind();
+        }
+        next = error.source();
+    }
+    io::ErrorKind::Other
+}
