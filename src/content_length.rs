@@ -91,7 +91,7 @@ impl ContentLength {
     }
 }
 
-/// Whether a response to a `method` request has no content by its head alone (RFC 9112 §6.3
+/// Returns whether a response to a `method` request has no content by its head alone (RFC 9112 §6.3
 /// rule 1, RFC 9110 §9.3.2).
 pub(crate) fn has_no_content(method: &Method, head: &response::Parts) -> bool {
     method == Method::HEAD
@@ -151,7 +151,7 @@ fn trim_ows(mut value: &[u8]) -> &[u8] {
     value
 }
 
-/// Whether a content coding was applied. Codings are case-insensitive, and empty members of the
+/// Returns whether a content coding was applied. Codings are case-insensitive, and empty members of the
 /// list are ignored (RFC 9110 §8.4, §5.6.1).
 fn is_coded(headers: &HeaderMap) -> bool {
     headers

@@ -10,7 +10,7 @@ use http_body::SizeHint;
 use crate::content_length::has_no_content;
 use crate::{ContentLength, Mismatch, Reader};
 
-/// What the head of a message and the caller say about one body.
+/// The declarations of the message head and of the caller about one body.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Declared {
     pub(crate) content_length: ContentLength,
@@ -65,7 +65,7 @@ impl Declared {
     }
 }
 
-/// What is expected of one body, and what a difference means.
+/// The expectation of one body, and the meaning of each difference from it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Expectation {
     /// The length, exact or not. It is reported in statistics and errors.
@@ -97,7 +97,7 @@ impl Expectation {
         self.exact().filter(|&declared| self.rejects_shorter && received < declared)
     }
 
-    /// Whether an error after `received` bytes leaves the content complete.
+    /// Returns whether an error after `received` bytes leaves the content complete.
     pub(crate) fn is_complete(&self, received: u64, has_trailers: bool) -> bool {
         !self.needs_end && self.exact() == Some(received) && (!self.needs_trailers || has_trailers)
     }
@@ -120,7 +120,7 @@ fn combine(declared: ContentLength, hint: SizeHint) -> (ContentLength, u64) {
     }
 }
 
-/// Whether the Trailer field is there (RFC 9110 §6.6.2).
+/// Returns whether the Trailer field is there (RFC 9110 §6.6.2).
 fn announces_trailers(headers: &HeaderMap) -> bool {
     headers.contains_key(TRAILER)
 }

@@ -137,7 +137,7 @@ impl<E> CollectError<E> {
         Self::OutOfMemory { requested, received, partial: Partial::default() }
     }
 
-    /// Whether the body is over the limit, by its declared length or by the bytes that arrived.
+    /// Returns whether the body is over the limit, by its declared length or by the bytes that arrived.
     pub fn is_too_large(&self) -> bool {
         matches!(self, Self::DeclaredTooLarge { .. } | Self::TooLarge { .. })
     }

@@ -13,7 +13,7 @@ pub(crate) struct Options {
     pub(crate) prefix: bool,
 }
 
-/// Where content goes, as far as the loop has to know.
+/// The destination of content, as far as the loop has to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// `Bytes`: a frame of the body as it came, or memory from a pool.

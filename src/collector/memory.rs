@@ -70,12 +70,12 @@ impl<D: Buf> Collector<D> {
         Poll::Ready(Ok(()))
     }
 
-    /// Whether the predicted length is not an exact one.
+    /// Returns whether the predicted length is not an exact one.
     fn is_predicting(&self) -> bool {
         self.predicted.is_some() && self.exact().is_none()
     }
 
-    /// Whether the body is over the limit and fails for that reason.
+    /// Returns whether the body is over the limit and fails for that reason.
     fn is_refused(&self) -> bool {
         self.received > self.bounds.limit && !self.options.prefix
     }
@@ -86,7 +86,7 @@ impl<D: Buf> Collector<D> {
         Poll::Ready(self.content.reserve(size, share).map_err(Refused::from))
     }
 
-    /// Whether the pending frame becomes the result without a copy: it is a whole frame, and of
+    /// Returns whether the pending frame becomes the result without a copy: it is a whole frame, of
     /// a type that turns into `Bytes` without a copy.
     fn is_handed_over(&self, frame: &mut impl Buf) -> bool {
         self.options.target == Target::Bytes
@@ -152,7 +152,7 @@ impl<D: Buf> Collector<D> {
     }
 }
 
-/// Whether `copy_to_bytes` returns the memory of `data` without a copy.
+/// Returns whether `copy_to_bytes` returns the memory of `data` without a copy.
 ///
 /// For types other than `Bytes` it allocates, and aborts if there is no memory. A call for 0 bytes
 /// shows the difference and costs nothing: `Bytes` returns an empty slice of its own memory.

@@ -23,7 +23,7 @@ pub struct FunctionError {
     pub payload: Bytes,
 }
 
-/// Whether the function handled its error, from the header `X-Amz-Function-Error`.
+/// Says whether the function handled its error, from the header `X-Amz-Function-Error`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FunctionErrorKind {

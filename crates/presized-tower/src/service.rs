@@ -61,7 +61,7 @@ where
     }
 }
 
-/// What the service keeps of a request until its response arrives.
+/// The part of a request that the service keeps until the response arrives.
 #[derive(Debug)]
 pub(crate) struct Exchange {
     method: Method,
