@@ -6,7 +6,7 @@ use std::fmt;
 /// The error of a body, of any type: from the transport, or from a layer between the transport and
 /// the reader.
 ///
-/// The wrapped error is the [`source`](Error::source). Use it if the error of the body is a
+/// The wrapped error is the [`source`](Error::source). Use `BodyError` if the error of the body is a
 /// `Box<dyn Error>`, which does not implement [`Error`]. `CollectError<BodyError>` implements it.
 /// [`CollectError::boxed`](crate::CollectError::boxed) converts the error.
 #[derive(Debug)]

@@ -45,7 +45,7 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// | declared length above the eager bound | twice its length, for the old and the new buffer |
 /// | unknown length | twice its limit, for the old and the new buffer |
 ///
-/// A claim that is larger than the budget counts as the whole budget. A share is granted only if
+/// The claim of a body of unknown length counts as the whole budget at most. A share is granted only if
 /// all bodies can still finish one after the other: the banker's algorithm (E. W. Dijkstra, EWD
 /// 108, 1965). So one body can always finish. A body can be longer than declared and need more than
 /// its claim. Then it does not wait: it gets the bytes if they are free now, and fails if they are
@@ -66,7 +66,8 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// A read fails with [`CollectError::Budget`](crate::CollectError::Budget):
 ///
-/// - before the body is polled, if the limit or the claim of an exact length is above the budget;
+/// - before the body is polled, if the limit is above the budget, or if the length is exact and its
+///   claim is above the budget;
 /// - later, if a body of unknown length needs more than the whole budget;
 /// - under a [`fail_fast`](Self::fail_fast) handle, if the budget has no room now.
 ///

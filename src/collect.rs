@@ -78,8 +78,8 @@ impl<B: Body> Collect<B> {
     /// Reads `body`, the body of a response to a `method` request.
     ///
     /// The head of the response tells the length, as [`ContentLength::of_response`] reads it, and
-    /// whether trailers are announced. A response without content by its method and status is empty,
-    /// whatever its size hint says.
+    /// whether trailers are announced. If the method and status mean that there is no
+    /// content, as for HEAD or 204, the result is empty, whatever the size hint says.
     pub fn of_response(
         method: &Method,
         head: &response::Parts,
@@ -123,8 +123,8 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         self
     }
 
-    /// Calls `on_progress` after every frame with content, but not after a frame that ends the read:
-    /// the end of a prefix, or an error.
+    /// Calls `on_progress` after every frame with content. It is not called for a frame at which a
+    /// prefix stops or the read fails.
     pub fn on_progress<G: FnMut(Progress)>(self, on_progress: G) -> Collect<B, G> {
         let Self { body, reader, declared, .. } = self;
         Collect { body, reader, declared, on_progress }
@@ -134,13 +134,13 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     ///
     /// A body that is one frame of at least 32 KiB is handed over without a copy.
     ///
-    /// Unused capacity is freed if it is more than this, and if there is memory for the smaller
-    /// buffer:
+    /// Unused capacity is freed if it is more than the value in this table. It is kept if there is no
+    /// memory for the smaller buffer.
     ///
     /// | result | unused capacity |
     /// | --- | --- |
     /// | in a buffer of a pool | three quarters of the buffer |
-    /// | without a pool and a budget, from 128 KiB to below 32 MiB | the length of the content |
+    /// | no pool and no budget, content from 128 KiB to below 32 MiB | the length of the content |
     /// | any other | a quarter of the length of the content |
     ///
     /// # Errors
@@ -177,12 +177,12 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     ///
     /// `T` borrows nothing from the content, and the buffer returns to its pool before the value is
     /// returned. The Content-Type is ignored. The limit bounds the content, and not the memory of
-    /// `T`. If serde finds a string of the wrong type, the error quotes it and can take six times
-    /// the memory of the string.
+    /// `T`. If a string has the wrong type, the error of serde inside ([`JsonError::get_ref`])
+    /// quotes it, and can take six times its memory.
     ///
     /// # Errors
     ///
-    /// See [`Collect`]. [`CollectError::InvalidJson`] has the whole content and quotes none of it.
+    /// See [`Collect`]. [`CollectError::InvalidJson`] has the whole content. Its own message quotes none of it.
     ///
     /// # Examples
     ///

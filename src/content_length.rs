@@ -57,7 +57,7 @@ impl ContentLength {
     /// a request.
     ///
     /// - A value consists of digits only (RFC 9110 §8.6) and fits into a `u64`.
-    /// - Repeats of one decimal value, on separate lines or in a list, are that value.
+    /// - A value that is repeated, on several lines or in a list, counts once.
     /// - Any conflict and any invalid member make the field `Invalid`.
     /// - Transfer-Encoding overrides the field (RFC 9112 §6.3 rule 3): `Unknown`.
     /// - With a Content-Encoding other than `identity` the number counts coded bytes: `Hint`.

@@ -5,7 +5,7 @@ use http_body::Body;
 
 use crate::{Collect, Presized, Reader};
 
-/// Reads the body of a response by its head.
+/// Reads the body of a response, and takes its length from the head.
 ///
 /// This trait is sealed: only `http::Response` implements it.
 pub trait ResponseExt: sealed::Sealed + Sized {
@@ -26,8 +26,8 @@ pub trait ResponseExt: sealed::Sealed + Sized {
     /// itself checks the Content-Length. A shorter body fails with
     /// [`CollectError::Body`](crate::CollectError::Body). The error has the bytes that had arrived.
     ///
-    /// [`HTTP1_MAX_BUF_SIZE`](crate::HTTP1_MAX_BUF_SIZE) is a size for the read buffer of a
-    /// connection that saves page faults.
+    /// Use [`HTTP1_MAX_BUF_SIZE`](crate::HTTP1_MAX_BUF_SIZE) as the size of the read buffer of a
+    /// connection. This saves page faults.
     ///
     /// # Examples
     ///
@@ -84,7 +84,7 @@ impl<B: Body> ResponseExt for Response<B> {
     }
 }
 
-/// Reads the body of a request by its head.
+/// Reads the body of a request, and takes its length from the head.
 ///
 /// This trait is sealed: only `http::Request` implements it.
 pub trait RequestExt: sealed::Sealed + Sized {

@@ -46,14 +46,14 @@ impl JsonError {
 
     /// Returns the error of the parser. Its message can quote the content.
     ///
-    /// It is a `serde_json::Error`, for `downcast_ref`.
+    /// To get the `serde_json::Error`, call `downcast_ref::<serde_json::Error>()`.
     pub fn get_ref(&self) -> &(dyn Error + Send + Sync + 'static) {
         &self.0
     }
 
     /// Returns the error of the parser by value. Its message can quote the content.
     ///
-    /// It is a `serde_json::Error`, for `downcast`.
+    /// To get the `serde_json::Error`, call `downcast::<serde_json::Error>()`.
     pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
         self.0.into()
     }

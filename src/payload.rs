@@ -31,8 +31,8 @@
 //! - A blob is one contiguous [`Bytes`], and text is one `String`. An empty body gives an empty
 //!   result and no error. Generated code decides whether an empty result means an absent member.
 //! - A body that ends before its declared length fails with
-//!   [`Incomplete`](CollectError::Incomplete). A body that continues after it is read up to the
-//!   limit.
+//!   [`Incomplete`](CollectError::Incomplete). A body that is longer than its declared
+//!   length is read up to the limit.
 //! - The status is ignored, and only the header fields about the length are read. The response is
 //!   consumed, so generated code must first read the members that are in header fields.
 //! - The futures are `Send` if the body, its data and its error are. They spawn nothing, need no

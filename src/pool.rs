@@ -9,9 +9,9 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A pool of buffers that are used again for the next body.
 ///
-/// An allocator returns megabytes to the kernel when a body is dropped, and the next body faults
-/// them in again, page by page: about 1,500 page faults for 6 MiB, which cost more than the copy. A
-/// pool keeps the buffers. Clones share one pool.
+/// When a large buffer is freed, the allocator can return its pages to the kernel. The next body
+/// then takes page faults to get them back: about 1,500 for 6 MiB. They cost more than copying the
+/// content. A pool keeps the buffers. Clones share one pool.
 ///
 /// The buffer of a [`Bytes`](bytes::Bytes) returns when its last clone is dropped, on any thread.
 /// The buffer of an unfinished body returns when the read is cancelled or panics. If the read fails,
@@ -27,8 +27,8 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///   frees all.
 /// - No buffers under 16 KiB, which the allocator keeps itself.
 ///
-/// Capacities are rounded up to an eighth of a power of two: between 1 MiB and 2 MiB, they are 128
-/// KiB apart. A body that needs `n` bytes gets a buffer of at least `n` and at most this rounded
+/// Capacities are rounded up in steps of an eighth of the power of two below: from 1 MiB to 2 MiB,
+/// the step is 128 KiB. A body that needs `n` bytes gets a buffer of at least `n` and at most this rounded
 /// capacity. The limit and the bound of [`Reader::eager`](crate::Reader::eager) hold for pooled
 /// buffers too.
 ///

@@ -71,8 +71,8 @@ impl Reader {
         self
     }
 
-    /// Sets how many bytes are reserved at most for a declared length before data arrives. The
-    /// default is 16 MiB.
+    /// Sets the most bytes that are reserved at the first byte of content because of a declared
+    /// length. The default is 16 MiB.
     ///
     /// A longer body gets its memory while it arrives. Its buffer is never larger than the limit.
     /// It is never larger than the greater of this bound and four times the received bytes. While
@@ -89,8 +89,8 @@ impl Reader {
         self
     }
 
-    /// Sets whether an error of the body after its last declared byte fails the read. The default
-    /// is false.
+    /// Sets whether the read fails if the body gives an error after all declared bytes have arrived.
+    /// The default is false.
     ///
     /// By default such an error is ignored, because the content is complete. It is not ignored if
     /// trailers were announced and are missing. Set this for a body that verifies itself at its
@@ -112,16 +112,16 @@ impl Reader {
 
     /// Reads within a bound on memory that is shared with other bodies.
     ///
-    /// A body waits until its share is free, or fails under a
-    /// [`fail_fast`](MemoryBudget::fail_fast) handle. A limit above the budget fails at once with
+    /// If the budget has no room, the body waits. With the handle of
+    /// [`fail_fast`](MemoryBudget::fail_fast), it fails instead. A limit above the budget fails at once with
     /// [`CollectError::Budget`].
     pub fn budget(mut self, budget: &MemoryBudget) -> Self {
         self.budget = Some(budget.clone());
         self
     }
 
-    /// Predicts the length of bodies that declare none from earlier ones, and records their
-    /// lengths.
+    /// Predicts the length of a body that declares none from the lengths of earlier bodies, and
+    /// records the real length.
     pub fn history(mut self, history: &LengthHistory) -> Self {
         self.history = Some(history.clone());
         self
