@@ -1,6 +1,6 @@
 //! The two ways of a runtime to poll for events.
 
-/// How many events a runtime gets at a time.
+/// The number of events that a runtime gets at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RuntimeMode {
     /// One event, and the next one after its response.

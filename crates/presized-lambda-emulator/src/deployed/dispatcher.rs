@@ -26,7 +26,7 @@ pub(super) struct Dispatcher {
     queue: InvocationQueue,
     slot: RuntimeSlot,
     log: FunctionLog,
-    /// How many of the next calls are refused.
+    /// The number of calls that are refused next.
     throttle: u32,
     stats: Stats,
     closed: bool,
@@ -266,6 +266,6 @@ impl Dispatcher {
     }
 }
 
-/// How many invocations of an AWS account run at a time by default
+/// The number of invocations of an AWS account that run at a time by default
 /// (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
 const CONCURRENT_CALLS: usize = 1000;

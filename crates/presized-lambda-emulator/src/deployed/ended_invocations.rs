@@ -31,5 +31,5 @@ impl EndedInvocations {
     }
 }
 
-/// How many invocations are remembered, which is more than run at a time.
+/// The number of invocations that are remembered. It is more than run at a time.
 const REMEMBERED: usize = 1024;

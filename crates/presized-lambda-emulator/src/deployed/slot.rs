@@ -26,7 +26,7 @@ pub(super) struct RuntimeSlot {
     mode: RuntimeMode,
     /// The open requests of the runtime for an event.
     polls: VecDeque<oneshot::Sender<QueuedInvocation>>,
-    /// How many invocations were sent to a poll and neither started nor returned.
+    /// The number of invocations that were sent to a poll and neither started nor returned.
     offered: usize,
     running: RunningInvocations,
     ended: EndedInvocations,
