@@ -4,6 +4,7 @@
 //! stores the bytes, and `collector/memory.rs` makes room for them.
 
 mod memory;
+mod outcome;
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -14,12 +15,13 @@ use http::HeaderMap;
 use http_body::{Body, SizeHint};
 
 use self::memory::Refused;
+pub(crate) use self::outcome::Finished;
 use crate::budget::Account;
 use crate::content::Content;
 use crate::declared::Expectation;
 use crate::options::{Options, Target};
 use crate::reserve::Bounds;
-use crate::{CollectError, CollectStats, Collected, MemoryBudget, Partial, Progress};
+use crate::{CollectError, MemoryBudget, Progress};
 
 /// The state of one read. `D` is the data of the frames.
 pub(crate) struct Collector<D> {
@@ -54,25 +56,6 @@ enum Stage {
     Ending {
         truncated: bool,
     },
-}
-
-/// The result of a read. The content is contiguous.
-pub(crate) struct Finished {
-    pub(crate) content: Content,
-    pub(crate) trailers: Option<HeaderMap>,
-    pub(crate) stats: CollectStats,
-    /// Reading stopped at the limit of a prefix.
-    pub(crate) truncated: bool,
-}
-
-impl From<Finished> for Collected {
-    fn from(finished: Finished) -> Self {
-        Self {
-            content: finished.content.into_bytes(),
-            trailers: finished.trailers,
-            stats: finished.stats,
-        }
-    }
 }
 
 impl<D: Buf> Collector<D> {
@@ -257,65 +240,6 @@ impl<D: Buf> Collector<D> {
             return Poll::Pending;
         }
         Poll::Ready(Ok(()))
-    }
-
-    /// The body has ended.
-    fn end<E>(&mut self) -> Result<(), CollectError<E>> {
-        if let Some(declared) = self.expectation.shorter(self.received) {
-            let (received, partial) = (self.received, self.take_partial());
-            return Err(CollectError::Incomplete { declared, received, partial });
-        }
-        self.stage = Stage::Ending { truncated: false };
-        Ok(())
-    }
-
-    /// The body has failed. Content that is complete stays complete.
-    fn broken<E>(&mut self, source: E) -> Result<(), CollectError<E>> {
-        if self.expectation.is_complete(self.received, self.trailers.is_some()) {
-            self.stage = Stage::Ending { truncated: false };
-            return Ok(());
-        }
-        Err(CollectError::Body {
-            source,
-            declared: self.expectation.length.value(),
-            received: self.received,
-            partial: self.take_partial(),
-        })
-    }
-
-    /// Returns the content and what came with it.
-    fn finish(&mut self, truncated: bool) -> Finished {
-        self.trim();
-        if let (Some(history), false, None) =
-            (self.options.reader.get_history(), truncated, self.expectation.length.value())
-        {
-            history.observe(self.received);
-        }
-        let content = self.take_content();
-        let stats = CollectStats {
-            content_length: self.expectation.length,
-            received: self.received,
-            frames: self.frames,
-            reservations: content.reservations(),
-            peak: content.peak() as u64,
-        };
-        let trailers = self.trailers.take();
-        Finished { content, trailers, stats, truncated }
-    }
-
-    fn stalled<E>(&mut self) -> CollectError<E> {
-        CollectError::Stalled {
-            frames: self.idle_frames,
-            received: self.received,
-            partial: self.take_partial(),
-        }
-    }
-
-    fn take_partial(&mut self) -> Partial {
-        match self.options.target {
-            Target::Bytes | Target::Vec => Partial::new(self.take_content()),
-            Target::Lent => Partial::default(),
-        }
     }
 }
 
