@@ -1,5 +1,6 @@
 //! Errors of reading a body.
 
+mod refusal;
 mod traits;
 
 use std::error::Error;
@@ -7,6 +8,7 @@ use std::error::Error;
 use bytes::Bytes;
 use http::StatusCode;
 
+use self::refusal::Refusal;
 #[cfg(feature = "json")]
 use crate::JsonError;
 use crate::{BodyError, Partial};
@@ -207,20 +209,6 @@ impl<E> CollectError<E> {
         }
     }
 
-    /// Returns the HTTP status with which a server rejects a request whose body failed with this
-    /// error.
-    ///
-    /// - 413 Content Too Large: the body is over the limit (RFC 9110 §15.5.14).
-    /// - 503 Service Unavailable: the server has no memory for it now (§15.6.4).
-    /// - 400 Bad Request: everything else (§15.5.1).
-    pub fn status(&self) -> StatusCode {
-        match self {
-            Self::DeclaredTooLarge { .. } | Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::OutOfMemory { .. } | Self::Budget { .. } => StatusCode::SERVICE_UNAVAILABLE,
-            _ => StatusCode::BAD_REQUEST,
-        }
-    }
-
     /// Returns the bytes that had arrived and were kept, from the beginning of the body up to the
     /// failure.
     ///
@@ -297,5 +285,25 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> CollectError<E> {
     /// ```
     pub fn boxed(self) -> CollectError<BodyError> {
         self.map_body(BodyError::new)
+    }
+}
+
+impl<E: Error + 'static> CollectError<E> {
+    /// Returns the HTTP status with which a server rejects a request whose body failed with this
+    /// error.
+    ///
+    /// - 413 Content Too Large: the body is over the limit (RFC 9110 §15.5.14).
+    /// - 503 Service Unavailable: the server has no memory for it now (§15.6.4).
+    /// - 400 Bad Request: everything else (§15.5.1).
+    ///
+    /// If the body failed because a body inside of it was refused, the reason of that refusal counts.
+    /// It is found if it is a `CollectError` among the [sources](Error::source), as that of a
+    /// [`Limited`](crate::Limited). If `E` is no [`Error`], call [`boxed`](Self::boxed) first.
+    pub fn status(&self) -> StatusCode {
+        match Refusal::of(self) {
+            Some(Refusal::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,
+            Some(Refusal::NoMemory) => StatusCode::SERVICE_UNAVAILABLE,
+            None => StatusCode::BAD_REQUEST,
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 
 use super::CollectError;
+use super::refusal::Refusal;
 
 impl<E> fmt::Display for CollectError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,22 +69,22 @@ impl<E: Error + 'static> Error for CollectError<E> {
             _ => None,
         }
     }
+
+    fn description(&self) -> &str {
+        Refusal::of_this(self).map_or("presized: body failed", Refusal::description)
+    }
 }
 
 impl<E: Error + Send + Sync + 'static> From<CollectError<E>> for io::Error {
     /// Wraps the error. If the error of the body is an [`io::Error`] or is caused by one, the kind of
-    /// the first one is kept.
+    /// the first one is kept. A refusal by a reader below keeps its kind too.
     fn from(error: CollectError<E>) -> Self {
-        let kind = match &error {
-            CollectError::DeclaredTooLarge { .. } | CollectError::TooLarge { .. } => {
-                io::ErrorKind::FileTooLarge
-            }
-            CollectError::Incomplete { .. } => io::ErrorKind::UnexpectedEof,
-            CollectError::OutOfMemory { .. } | CollectError::Budget { .. } => {
-                io::ErrorKind::OutOfMemory
-            }
-            CollectError::Body { source, .. } => io_kind(source),
-            _ => io::ErrorKind::InvalidData,
+        let kind = match (Refusal::of(&error), &error) {
+            (Some(Refusal::TooLarge), _) => io::ErrorKind::FileTooLarge,
+            (Some(Refusal::NoMemory), _) => io::ErrorKind::OutOfMemory,
+            (None, CollectError::Incomplete { .. }) => io::ErrorKind::UnexpectedEof,
+            (None, CollectError::Body { source, .. }) => io_kind(source),
+            (None, _) => io::ErrorKind::InvalidData,
         };
         Self::new(kind, error)
     }

@@ -4,8 +4,10 @@ use std::error::Error;
 use std::io::{self, ErrorKind};
 
 use bytes::Bytes;
+use http::StatusCode;
+use http_body::Body;
 use http_body_util::BodyExt;
-use presized::{BodyError, Collect, CollectError, MemoryBudget, Mismatch, Reader};
+use presized::{BodyError, Collect, CollectError, Limited, MemoryBudget, Mismatch, Reader};
 use presized_support::drive::drive;
 use presized_support::mock::{Mock, MockError, Step};
 
@@ -122,6 +124,52 @@ fn status_is_413_for_a_limit_503_for_memory_and_400_otherwise() {
     }
     let error = CollectError::<MockError>::out_of_memory(9, 5);
     assert_eq!((error.status().as_u16(), error.received()), (503, 5));
+}
+
+/// A reader below another one refuses the body: in a layer or in a decoder.
+#[test]
+fn refusal_by_a_reader_below_keeps_its_status_and_kind() {
+    let too_large = || Limited::new(Mock::of(["hello"]), 4);
+    let no_memory = || Reader::new(5).budget(&MemoryBudget::new(4)).collect(Mock::of(["hello"]));
+    let failed = || Limited::new(reset_after("hello"), 9);
+    let of = |below: &dyn Fn(Which) -> (StatusCode, ErrorKind)| {
+        [Which::TooLarge, Which::NoMemory, Which::Failed].map(below)
+    };
+    let expected = [
+        (StatusCode::PAYLOAD_TOO_LARGE, ErrorKind::FileTooLarge),
+        (StatusCode::SERVICE_UNAVAILABLE, ErrorKind::OutOfMemory),
+        (StatusCode::BAD_REQUEST, ErrorKind::Other),
+    ];
+    /// Reads a body whose error is wrapped in one more layer.
+    fn read<B: Body<Error = CollectError<MockError>>, E: Error + Send + Sync + 'static>(
+        body: B,
+        wrap: fn(CollectError<MockError>) -> E,
+    ) -> (StatusCode, ErrorKind) {
+        let error = drive(Collect::new(body.map_err(wrap), 99).bytes()).unwrap_err();
+        assert!(!error.is_too_large(), "this reader has accepted the body");
+        (error.status(), io::Error::from(error).kind())
+    }
+    macro_rules! check {
+        ($wrap:expr) => {
+            let found = of(&|which| match which {
+                Which::TooLarge => read(too_large(), $wrap),
+                Which::NoMemory => read(no_memory().into_presized(), $wrap),
+                Which::Failed => read(failed(), $wrap),
+            });
+            assert_eq!(found, expected, "{}", stringify!($wrap));
+        };
+    }
+    check!(|error| error);
+    check!(CollectError::boxed);
+    check!(BodyError::new);
+    check!(io::Error::from);
+    check!(|error| io::Error::other(io::Error::from(error)));
+}
+
+enum Which {
+    TooLarge,
+    NoMemory,
+    Failed,
 }
 
 #[cfg(feature = "json")]
