@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput};
-use futures_util::FutureExt;
 use http_body_util::BodyExt;
 use presized::{Collect, Mismatch, Reader};
 use presized_benches::record::{self, Rows, figure};
 use presized_benches::{allocator, turns};
 use presized_support::bars::{Bars, is_trial};
+use presized_support::drive::drive;
 use presized_support::ledger::{Ledger, Spent};
 use presized_support::meter::thread_cpu;
 use presized_support::pattern::{self, Pattern};
@@ -77,9 +77,9 @@ fn bound(mut body: Pattern, length: u64) -> Bytes {
     content.into()
 }
 
-/// Returns the output of a future that is ready at once.
+/// Reads a body that is always ready. presized yields between two polls.
 fn ready<T, E: std::fmt::Debug>(read: impl Future<Output = Result<T, E>>) -> T {
-    read.now_or_never().expect("the body is in memory").expect("the body is complete")
+    drive(read).expect("the body is complete")
 }
 
 /// The measurements of one way to read one body.

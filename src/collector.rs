@@ -45,8 +45,8 @@ pub(crate) struct Collector<D> {
     frames: u64,
     /// Empty frames since the last frame with content.
     idle_frames: u32,
-    /// Empty frames in this poll.
-    idle_in_this_poll: u32,
+    /// The work of this poll, in bytes. Each frame adds its length and `FRAME_WORK`.
+    work: u64,
 }
 
 enum Stage {
@@ -83,7 +83,7 @@ impl<D: Buf> Collector<D> {
             received: 0,
             frames: 0,
             idle_frames: 0,
-            idle_in_this_poll: 0,
+            work: 0,
         }
     }
 
@@ -94,7 +94,7 @@ impl<D: Buf> Collector<D> {
         cx: &mut Context<'_>,
         on_progress: &mut impl FnMut(Progress),
     ) -> Poll<Result<Finished, CollectError<B::Error>>> {
-        self.idle_in_this_poll = 0;
+        self.work = 0;
         loop {
             match self.stage {
                 Stage::Unread => self.start(body.is_end_stream(), body.size_hint())?,
@@ -105,15 +105,20 @@ impl<D: Buf> Collector<D> {
                         on_progress(self.progress());
                     }
                 }
+                Stage::Reading if self.work >= WORK_IN_ONE_POLL => {
+                    // A body that is always ready would keep the executor to itself.
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
                 Stage::Reading => match ready!(body.as_mut().poll_frame(cx)) {
                     Some(Ok(frame)) => match frame.into_data() {
                         Ok(data) if data.has_remaining() => self.accept(data)?,
-                        Ok(_empty) => ready!(self.poll_idle(cx))?,
+                        Ok(_empty) => self.idle()?,
                         Err(other) => {
                             if let Ok(trailers) = other.into_trailers() {
                                 self.trailers.get_or_insert(trailers);
                             }
-                            ready!(self.poll_idle(cx))?;
+                            self.idle()?;
                         }
                     },
                     Some(Err(source)) => self.broken(source)?,
@@ -187,6 +192,7 @@ impl<D: Buf> Collector<D> {
         self.received = before.saturating_add(len as u64);
         self.frames += 1;
         self.idle_frames = 0;
+        self.work = self.work.saturating_add(len as u64).saturating_add(FRAME_WORK);
         let room = usize::try_from(self.bounds.limit - before).unwrap_or(usize::MAX);
         let pending = data.take(len.min(room));
         if self.predicted.is_some_and(|predicted| self.received > predicted) {
@@ -228,23 +234,19 @@ impl<D: Buf> Collector<D> {
         Progress { received, expected: declared.filter(|&declared| received <= declared) }
     }
 
-    /// Counts an empty frame. Many of them in a row yield to other tasks, and then fail.
-    fn poll_idle<E>(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), CollectError<E>>> {
+    /// Counts an empty frame. Many of them in a row are an error.
+    fn idle<E>(&mut self) -> Result<(), CollectError<E>> {
         self.idle_frames += 1;
-        self.idle_in_this_poll += 1;
-        if self.idle_frames >= IDLE_FRAMES_MAX {
-            return Poll::Ready(Err(self.stalled()));
-        }
-        if self.idle_in_this_poll >= IDLE_FRAMES_IN_ONE_POLL {
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        Poll::Ready(Ok(()))
+        self.work += FRAME_WORK;
+        if self.idle_frames >= IDLE_FRAMES_MAX { Err(self.stalled()) } else { Ok(()) }
     }
 }
 
 /// Empty frames in a row after which a body is stalled. No sender has a reason for as many.
 const IDLE_FRAMES_MAX: u32 = 16_384;
 
-/// Empty frames that are accepted in one poll.
-const IDLE_FRAMES_IN_ONE_POLL: u32 = 64;
+/// The work of one poll, in bytes, after which the read yields to other tasks.
+const WORK_IN_ONE_POLL: u64 = 1 << 20;
+
+/// The work of a frame beside its bytes. It bounds one poll to 256 frames.
+const FRAME_WORK: u64 = 4 << 10;

@@ -58,3 +58,23 @@ impl Body for ReportsDrop {
         Pin::new(&mut self.1).poll_frame(cx)
     }
 }
+
+/// A body of `left` equal frames of which each is ready at once.
+pub(crate) struct Repeated {
+    pub(crate) frame: &'static [u8],
+    pub(crate) left: u32,
+}
+
+impl Body for Repeated {
+    type Data = Bytes;
+    type Error = MockError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, MockError>>> {
+        let Some(left) = self.left.checked_sub(1) else { return Poll::Ready(None) };
+        self.left = left;
+        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(self.frame)))))
+    }
+}

@@ -5,6 +5,7 @@
 mod bodies;
 mod budget;
 mod errors;
+mod fairness;
 mod forms;
 mod history;
 mod http1;

@@ -31,8 +31,8 @@ pub struct Log {
     /// Bytes and frames of content handed out.
     pub received: Cell<usize>,
     pub frames: Cell<u64>,
-    /// Frames without content, since the reader was last polled.
-    pub idle_in_one_go: Cell<u32>,
+    /// Frames handed out since the reader was last polled, and bytes of content in them.
+    pub in_one_poll: Cell<(usize, usize)>,
     /// Nothing comes any more, and nobody will be woken.
     pub hangs: Cell<bool>,
     /// Where the memory of the reader is counted from.
@@ -69,12 +69,16 @@ impl<'a> ScriptBody<'a> {
         assert!(held <= most.saturating_add(OVERHEAD), "{held} bytes held, {most} earned");
     }
 
-    fn idle(&self) {
-        let count = self.log.idle_in_one_go.get() + 1;
-        self.log.idle_in_one_go.set(count);
+    /// Counts a frame of `len` bytes.
+    fn work(&self, len: usize) {
+        let (frames, bytes) = self.log.in_one_poll.get();
+        self.log.in_one_poll.set((frames + 1, bytes + len));
         // The oracle takes any number of them.
         let is_oracle = self.log.mark.get().is_none();
-        assert!(is_oracle || count <= IDLE_IN_ONE_GO_MAX, "empty frames starve the executor");
+        assert!(
+            is_oracle || (frames < FRAMES_IN_ONE_POLL && bytes < BYTES_IN_ONE_POLL),
+            "the body starves the executor"
+        );
     }
 }
 
@@ -99,12 +103,13 @@ impl Body for ScriptBody<'_> {
             }
             Some(Step::Empty(count)) => {
                 *count -= 1;
-                self.idle();
+                self.work(0);
                 Frame::data(Chunked::default())
             }
             Some(Step::Data { len, chunk }) => {
                 let (len, chunk) = (*len, *chunk);
                 self.steps.pop_front();
+                self.work(len);
                 let from = self.log.received.get();
                 self.log.received.set(from + len);
                 self.log.frames.set(self.log.frames.get() + 1);
@@ -114,7 +119,7 @@ impl Body for ScriptBody<'_> {
             Some(Step::Trailers(value)) => {
                 let trailers = trailers(*value);
                 self.steps.pop_front();
-                self.idle();
+                self.work(0);
                 Frame::trailers(trailers)
             }
             None => match self.end {
@@ -127,7 +132,7 @@ impl Body for ScriptBody<'_> {
                     return Poll::Ready(Some(Err(Broken)));
                 }
                 Some(End::Floods) => {
-                    self.idle();
+                    self.work(0);
                     assert!(self.log.polls.get() < POLLS_MAX, "a flood is read for ever");
                     Frame::data(Chunked::default())
                 }
@@ -194,7 +199,10 @@ impl Buf for Chunked {
 /// Memory that has nothing to do with the size of a body, in bytes.
 pub const OVERHEAD: u64 = 8 << 10;
 
-/// Frames without content in one poll of the reader.
-const IDLE_IN_ONE_GO_MAX: u32 = 1_024;
+/// Most frames in one poll of the reader.
+const FRAMES_IN_ONE_POLL: usize = 256;
+
+/// Bytes in one poll of the reader, after which no other frame is taken.
+const BYTES_IN_ONE_POLL: usize = 1 << 20;
 
 const POLLS_MAX: u32 = 1 << 20;

@@ -111,7 +111,7 @@ pub fn drive<F: Future>(future: F, log: &Log, wakes: &Arc<Wakes>) -> Option<F::O
     let mut future = pin!(future);
     for _ in 0..POLLS_MAX {
         let before = wakes.0.load(Relaxed);
-        log.idle_in_one_go.set(0);
+        log.in_one_poll.set((0, 0));
         match future.as_mut().poll(&mut Context::from_waker(&waker)) {
             Poll::Ready(output) => return Some(output),
             Poll::Pending if log.hangs.get() => return None,
