@@ -23,7 +23,8 @@ pub enum ContentLength {
     /// No length is declared: the field is absent, or Transfer-Encoding overrides it.
     #[default]
     Unknown,
-    /// The body has this many bytes. A body with fewer bytes is truncated.
+    /// The body has this many bytes. A body with fewer bytes is truncated. [`u64::MAX`] also stands
+    /// for every larger number.
     Exact(u64),
     /// A number that may differ from the delivered bytes, such as the coded length of a body that is
     /// decoded. It guides the first reservation and never causes an error.
@@ -56,7 +57,8 @@ impl ContentLength {
     /// Reads the content length from the header fields of a message that may have content, such as
     /// a request.
     ///
-    /// - A value consists of digits only (RFC 9110 §8.6) and fits into a `u64`.
+    /// - A value consists of digits only (RFC 9110 §8.6). A number of 2^64 or more counts as
+    ///   [`u64::MAX`], so that any lower limit refuses the body.
     /// - A value that is repeated, on several lines or in a list, counts once.
     /// - Any conflict and any invalid member make the field `Invalid`.
     /// - Transfer-Encoding overrides the field (RFC 9112 §6.3 rule 3): `Unknown`.
@@ -65,17 +67,18 @@ impl ContentLength {
         if headers.contains_key(TRANSFER_ENCODING) {
             return Self::Unknown;
         }
-        let mut length = None;
+        let mut digits = None;
         for value in headers.get_all(CONTENT_LENGTH) {
             for member in value.as_bytes().split(|&byte| byte == b',') {
-                match (parse_digits(trim_ows(member)), length) {
-                    (Some(number), None) => length = Some(number),
-                    (Some(number), Some(earlier)) if number == earlier => {}
+                match (significant_digits(trim_ows(member)), digits) {
+                    (Some(found), None) => digits = Some(found),
+                    // Numbers that do not fit into a `u64` are compared too.
+                    (Some(found), Some(earlier)) if found == earlier => {}
                     _ => return Self::Invalid,
                 }
             }
         }
-        match length {
+        match digits.map(saturating_number) {
             None => Self::Unknown,
             Some(number) if is_coded(headers) => Self::Hint(number),
             Some(number) => Self::Exact(number),
@@ -132,14 +135,21 @@ pub enum Mismatch {
     Allow,
 }
 
-/// Parses `1*DIGIT` only, because `u64::from_str` accepts a leading plus (CVE-2021-32715).
-fn parse_digits(digits: &[u8]) -> Option<u64> {
-    if digits.is_empty() {
+/// Returns the digits of `1*DIGIT` without leading zeros. Everything else is no number:
+/// `u64::from_str` would accept a leading plus (CVE-2021-32715).
+fn significant_digits(digits: &[u8]) -> Option<&[u8]> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    digits.iter().try_fold(0_u64, |number, byte| {
-        let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'))?;
-        number.checked_mul(10)?.checked_add(digit)
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    Some(&digits[zeros..])
+}
+
+/// Returns the number, or the largest `u64` for a larger number. RFC 9110 §8.6 asks a recipient to
+/// expect large numbers. To wrap or to ignore them would accept a body that is too large.
+fn saturating_number(digits: &[u8]) -> u64 {
+    digits.iter().fold(0_u64, |number, digit| {
+        number.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
     })
 }
 

@@ -27,7 +27,8 @@ pub enum CollectError<E> {
     /// allocated.
     #[non_exhaustive]
     DeclaredTooLarge {
-        /// The length that the head or the size hint of the body declared.
+        /// The length that the head or the size hint of the body declared. [`u64::MAX`] stands
+        /// for every larger number too.
         declared: u64,
         /// The most bytes that the caller accepts.
         limit: u64,
@@ -88,7 +89,7 @@ pub enum CollectError<E> {
         partial: Partial,
     },
     /// The body yields one empty frame after another, or data that claims to have bytes and
-    /// yields none.
+    /// yields none, or more trailers than a [`HeaderMap`](http::HeaderMap) can hold.
     #[non_exhaustive]
     Stalled {
         /// Empty frames in a row.

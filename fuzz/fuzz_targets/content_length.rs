@@ -63,7 +63,9 @@ fn read_fields(fields: &[(HeaderName, HeaderValue)]) -> ContentLength {
         members(fields, &CONTENT_LENGTH).into_iter().map(|text| decimal(&text)).collect();
     let length = match lengths.into_iter().collect::<Vec<_>>().as_slice() {
         [] => return ContentLength::Unknown,
-        [Some(digits)] => digits.parse().expect("checked to fit"),
+        [Some(digits)] if fits(digits) => digits.parse().expect("checked to fit"),
+        // Too large for every limit below.
+        [Some(_)] => u64::MAX,
         _ => return ContentLength::Invalid,
     };
     let codings = members(fields, &CONTENT_ENCODING);
@@ -84,15 +86,18 @@ fn members(fields: &[(HeaderName, HeaderValue)], name: &HeaderName) -> Vec<Strin
         .collect()
 }
 
-/// A length without leading zeros, if that is one and fits.
+/// A length without leading zeros, if it is one.
 fn decimal(text: &str) -> Option<String> {
     if text.is_empty() || !text.chars().all(|letter| letter.is_ascii_digit()) {
         return None;
     }
     let digits = text.trim_start_matches('0');
-    let digits = if digits.is_empty() { "0" } else { digits };
+    Some(if digits.is_empty() { "0" } else { digits }.to_owned())
+}
+
+/// Whether a length without leading zeros fits into a `u64`.
+fn fits(digits: &str) -> bool {
     let most = u64::MAX.to_string();
     // Of two numbers of one length the greater is the later in the alphabet.
-    let fits = digits.len() < most.len() || digits.len() == most.len() && digits <= most.as_str();
-    fits.then(|| digits.to_owned())
+    digits.len() < most.len() || digits.len() == most.len() && digits <= most.as_str()
 }

@@ -22,8 +22,14 @@ fn one_value() {
         (b"18446744073709551615", Exact(u64::MAX)),
         (b"9000000000000000000", Exact(9_000_000_000_000_000_000)),
         // One more than fits, and far more.
-        (b"18446744073709551616", Invalid),
-        (b"99999999999999999999999999999999", Invalid),
+        (b"18446744073709551616", Exact(u64::MAX)),
+        (b"99999999999999999999999999999999", Exact(u64::MAX)),
+        (b"018446744073709551616, 18446744073709551616", Exact(u64::MAX)),
+        (b"18446744073709551615, 18446744073709551616", Invalid),
+        (b"18446744073709551616, 18446744073709551617", Invalid),
+        (b"18446744073709551616, 0", Invalid),
+        (b"18446744073709551616x", Invalid),
+        (b"+18446744073709551616", Invalid),
         // Signs (CVE-2021-32715).
         (b"+5", Invalid),
         (b"-1", Invalid),
@@ -108,6 +114,9 @@ fn content_coding_makes_a_hint() {
         fields.extend(codings.iter().map(|v| ("content-encoding", *v)));
         assert_eq!(ContentLength::from_headers(&headers(&fields)), *expected, "{codings:?}");
     }
+    let large = b"18446744073709551616";
+    let large = headers(&[("content-length", large), ("content-encoding", b"gzip")]);
+    assert_eq!(ContentLength::from_headers(&large), Hint(u64::MAX));
     let bad = headers(&[("content-length", b"x"), ("content-encoding", b"gzip")]);
     assert_eq!(ContentLength::from_headers(&bad), Invalid);
 }
