@@ -15,8 +15,8 @@ use crate::ContentLength;
 pub struct Collected {
     /// The content, contiguous.
     pub content: Bytes,
-    /// The trailer section (RFC 9110 §6.5). If the body yields several frames of trailers, the
-    /// first is kept.
+    /// The trailer section (RFC 9110 §6.5). Several frames of trailers are merged: a field that
+    /// several frames have keeps all its values, in the order in which they arrived.
     pub trailers: Option<HeaderMap>,
     /// The statistics of the read.
     pub stats: CollectStats,
@@ -38,8 +38,8 @@ impl fmt::Debug for Collected {
 pub struct CollectStats {
     /// The length that was expected. It is the first of these that is known:
     ///
-    /// 1. `Exact(0)`, if the body was at its end from the start, or if the response has no content
-    ///    by its method and status;
+    /// 1. `Exact(0)`, if the body was at its end from the start or after an empty first frame, or
+    ///    if the response has no content by its method and status;
     /// 2. the exact size hint of the body;
     /// 3. the declared length;
     /// 4. the lower bound of the size hint, as a `Hint`.

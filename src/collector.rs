@@ -113,10 +113,15 @@ impl<D: Buf> Collector<D> {
                 Stage::Reading => match ready!(body.as_mut().poll_frame(cx)) {
                     Some(Ok(frame)) => match frame.into_data() {
                         Ok(data) if data.has_remaining() => self.accept(data)?,
-                        Ok(_empty) => self.idle()?,
+                        Ok(_empty) => {
+                            if self.received == 0 && body.is_end_stream() {
+                                self.expectation.no_content();
+                            }
+                            self.idle()?;
+                        }
                         Err(other) => {
                             if let Ok(trailers) = other.into_trailers() {
-                                self.trailers.get_or_insert(trailers);
+                                self.add_trailers(trailers)?;
                             }
                             self.idle()?;
                         }
@@ -232,6 +237,25 @@ impl<D: Buf> Collector<D> {
         let declared = self.expectation.length.value();
         let received = self.received;
         Progress { received, expected: declared.filter(|&declared| received <= declared) }
+    }
+
+    /// Adds a frame of trailers. A field that is there already keeps its values.
+    fn add_trailers<E>(&mut self, more: HeaderMap) -> Result<(), CollectError<E>> {
+        let Some(trailers) = &mut self.trailers else {
+            self.trailers = Some(more);
+            return Ok(());
+        };
+        let mut last = None;
+        for (name, value) in more {
+            // A name is given once, before the first of its values.
+            last = name.or(last);
+            let Some(name) = &last else { continue };
+            // `append` panics if there is no room.
+            if trailers.try_append(name, value).is_err() {
+                return Err(self.stalled());
+            }
+        }
+        Ok(())
     }
 
     /// Counts an empty frame. Many of them in a row are an error.

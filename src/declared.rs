@@ -87,6 +87,17 @@ impl Expectation {
         }
     }
 
+    /// Notes that the body has ended before any content.
+    ///
+    /// The transport has seen the end of the message and found its length right, so this is the
+    /// response to a HEAD request. hyper reports it like that if a response over HTTP/2 ends in an
+    /// empty DATA frame.
+    pub(crate) fn no_content(&mut self) {
+        if self.exact().is_some() {
+            self.length = ContentLength::Exact(0);
+        }
+    }
+
     /// The declared length, if a body that has delivered `received` bytes is too long.
     pub(crate) fn longer(&self, received: u64) -> Option<u64> {
         self.exact().filter(|&declared| self.rejects_longer && received > declared)

@@ -2,10 +2,12 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Response};
+use http_body::SizeHint;
+use http_body_util::BodyExt;
 use presized::{
     Collect, CollectError, ContentLength, Mismatch, Reader, ResponseExt, collect_presized,
 };
-use presized_support::mock::{Mock, Step};
+use presized_support::mock::{Mock, Step, Unpolled};
 
 fn response(fields: &[(&'static str, &'static [u8])], body: Mock) -> Response<Mock> {
     let mut response = Response::new(body);
@@ -23,6 +25,36 @@ async fn signed_content_length_is_invalid() {
         assert_eq!(read.content, "hello");
         assert_eq!(read.stats.content_length, ContentLength::Invalid);
     }
+}
+
+#[tokio::test]
+async fn content_length_of_2_to_the_64_and_more_is_refused_before_polling() {
+    let large: [&[u8]; 3] =
+        [b"18446744073709551616", b"18446744073709551616, 18446744073709551616", &[b'9'; 100]];
+    for value in large {
+        let unpolled = || Unpolled(SizeHint::default());
+        let mut response = Response::new(unpolled());
+        response.headers_mut().insert("content-length", HeaderValue::from_bytes(value).unwrap());
+        let length = ContentLength::from_headers(response.headers());
+        let read = response.collect_presized(&Method::GET, u64::MAX - 1);
+        let error = read.bytes().await.unwrap_err();
+        assert!(
+            matches!(error, CollectError::DeclaredTooLarge { declared: u64::MAX, .. }),
+            "{error}"
+        );
+        let error = collect_presized(unpolled(), length.value(), 10).await.unwrap_err();
+        assert!(error.is_too_large(), "{error}");
+        let limited = Collect::new(unpolled(), 10).content_length(length).into_limited();
+        assert!(limited.collect().await.unwrap_err().is_too_large());
+    }
+}
+
+#[tokio::test]
+async fn body_that_ends_before_2_to_the_64_bytes_is_incomplete() {
+    let fields: &[(&str, &[u8])] = &[("content-length", b"18446744073709551616")];
+    let response = response(fields, Mock::of(["hello"]));
+    let error = response.collect_presized(&Method::GET, u64::MAX).bytes().await.unwrap_err();
+    assert!(matches!(error, CollectError::Incomplete { received: 5, .. }), "{error}");
 }
 
 #[tokio::test]
@@ -226,17 +258,67 @@ async fn trailers_after_last_declared_byte_are_kept() {
 }
 
 #[tokio::test]
-async fn first_of_several_trailer_sections_is_kept() {
-    let trailers = |value| HeaderMap::from_iter([("x-sum".parse().unwrap(), value)]);
-    let body = Mock::new([
-        Step::Data(Bytes::from_static(b"he")),
-        Step::Trailers(trailers(HeaderValue::from_static("1"))),
-        Step::Data(Bytes::from_static(b"llo")),
-        Step::Trailers(trailers(HeaderValue::from_static("2"))),
-    ]);
-    let read = Collect::new(body, 5).collected().await.unwrap();
+async fn several_trailer_sections_are_merged() {
+    let trailers = |fields: &[(&'static str, &'static str)]| {
+        let mut trailers = HeaderMap::new();
+        for &(name, value) in fields {
+            trailers.append(name, HeaderValue::from_static(value));
+        }
+        Step::Trailers(trailers)
+    };
+    let body = || {
+        Mock::new([
+            Step::Data(Bytes::from_static(b"he")),
+            trailers(&[("x-sum", "1"), ("x-only", "a")]),
+            Step::Data(Bytes::from_static(b"llo")),
+            trailers(&[("x-sum", "2"), ("x-sum", "3"), ("x-late", "b"), ("x-late", "c")]),
+            trailers(&[]),
+        ])
+    };
+    let read = Collect::new(body(), 5).collected().await.unwrap();
     assert_eq!(read.content, "hello");
-    assert_eq!(read.trailers.unwrap()["x-sum"], "1");
+    let presized = Collect::new(body(), 5).into_presized().collect().await.unwrap();
+    let presized = presized.trailers().unwrap();
+    for trailers in [&read.trailers.unwrap(), presized] {
+        let values = |name| trailers.get_all(name).iter().collect::<Vec<_>>();
+        assert_eq!(values("x-sum"), ["1", "2", "3"]);
+        assert_eq!(values("x-only"), ["a"]);
+        assert_eq!(values("x-late"), ["b", "c"]);
+        assert_eq!(trailers.len(), 6);
+    }
+}
+
+#[tokio::test]
+async fn more_trailers_than_a_map_holds_fail_as_stalled() {
+    let many = |section: u32| {
+        let field =
+            |number| (format!("x-{section}-{number}").parse().unwrap(), "1".parse().unwrap());
+        Step::Trailers(HeaderMap::from_iter((0..20_000).map(field)))
+    };
+    let body = Mock::new([Step::Data(Bytes::from_static(b"hello")), many(1), many(2)]);
+    let error = Collect::new(body, 5).collected().await.unwrap_err();
+    assert!(matches!(error, CollectError::Stalled { received: 5, .. }), "{error}");
+    assert_eq!(error.into_partial(), "hello");
+}
+
+#[tokio::test]
+async fn body_at_its_end_after_an_empty_first_frame_is_empty_whatever_it_declares() {
+    let empty = || Step::Data(Bytes::new());
+    for limit in [10, 5] {
+        let body = Mock::new([empty()]).exact(5).end_stream_after(1);
+        let read = Collect::new(body, limit).collected().await.unwrap();
+        assert_eq!((read.content, read.stats.content_length), ("".into(), ContentLength::Exact(0)));
+    }
+    // Bytes are missing: the end came without the last frame, or after content.
+    let hello = Step::Data(Bytes::from_static(b"hel"));
+    for body in [
+        Mock::new([]).exact(5).end_stream_after(1),
+        Mock::new([empty()]).exact(5),
+        Mock::new([empty(), hello, empty()]).exact(5).end_stream_after(3),
+    ] {
+        let error = Collect::new(body, 10).bytes().await.unwrap_err();
+        assert!(matches!(error, CollectError::Incomplete { declared: 5, .. }), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -253,6 +253,14 @@ impl Script {
         self.knows_end && self.end == End::Clean && self.steps.iter().all(Step::is_nothing)
     }
 
+    /// Whether the body has an empty frame and no content, and says then that it is over.
+    pub fn is_over_at_an_empty_frame(&self) -> bool {
+        let is_empty = |step: &Step| matches!(step, Step::Empty(1..));
+        let has_content = self.steps.iter().any(|step| matches!(step, Step::Data { .. }));
+        let has_empty = self.steps.iter().any(is_empty) || self.end == End::Floods;
+        self.knows_end && !has_content && has_empty
+    }
+
     /// The content up to `len`, as it should arrive.
     pub fn content(&self, len: usize) -> Bytes {
         self.pattern.bytes().slice(..len)

@@ -1,8 +1,10 @@
 //! What should come of a script, told naively: every event that could end the reading is
 //! looked up on its own, and the first of them does.
 
+use http::HeaderMap;
 use presized::{ContentLength, Mismatch};
 
+use crate::body::trailers;
 use crate::case::{End, Form, Script, Step};
 
 /// What the reading of a body comes to.
@@ -49,7 +51,7 @@ pub struct Expected {
     /// Bytes of the content, from its beginning.
     pub kept: usize,
     /// What is in the trailers that are kept.
-    pub trailers: Option<u8>,
+    pub trailers: Option<HeaderMap>,
     /// The length that is gone by.
     pub content_length: ContentLength,
     /// Whether the body is to be polled at all.
@@ -57,7 +59,7 @@ pub struct Expected {
 }
 
 pub fn expected(script: &Script) -> Expected {
-    let content_length = length_gone_by(script);
+    let declared = length_gone_by(script);
     if script.is_over_at_start() {
         return Expected {
             verdict: Verdict::Whole,
@@ -67,7 +69,12 @@ pub fn expected(script: &Script) -> Expected {
             is_polled: false,
         };
     }
-    let refused = refused(script, content_length);
+    let refused = refused(script, declared);
+    let content_length = match declared {
+        // As for HEAD over HTTP/2, where the end may come with an empty frame.
+        ContentLength::Exact(_) if script.is_over_at_an_empty_frame() => ContentLength::Exact(0),
+        _ => declared,
+    };
     let events = [
         refused,
         over_limit(script),
@@ -83,7 +90,7 @@ pub fn expected(script: &Script) -> Expected {
         (Form::Text, Verdict::Whole) => as_text(&script.content(kept)),
         _ => verdict,
     };
-    let trailers = first_trailers(seen);
+    let trailers = all_trailers(seen);
     Expected { verdict, kept, trailers, content_length, is_polled: refused.is_none() }
 }
 
@@ -185,7 +192,7 @@ fn ended(script: &Script, length: ContentLength) -> Event {
         },
         End::Fails => {
             let trailers_missing =
-                script.trailers_announced && first_trailers(&script.steps).is_none();
+                script.trailers_announced && all_trailers(&script.steps).is_none();
             if exact == Some(received) && !trailers_missing {
                 Verdict::Whole
             } else {
@@ -216,6 +223,16 @@ pub fn sums(script: &Script) -> impl Iterator<Item = (usize, u64, u64)> {
     })
 }
 
-fn first_trailers(steps: &[Step]) -> Option<u8> {
-    steps.iter().find_map(|step| if let Step::Trailers(value) = step { Some(*value) } else { None })
+/// All fields of all frames of trailers, one after the other.
+fn all_trailers(steps: &[Step]) -> Option<HeaderMap> {
+    let frames = steps.iter().filter_map(|step| match step {
+        Step::Trailers(value) => Some(trailers(*value)),
+        _ => None,
+    });
+    frames.reduce(|mut all, frame| {
+        for (name, value) in &frame {
+            all.append(name, value.clone());
+        }
+        all
+    })
 }

@@ -40,7 +40,8 @@ impl std::error::Error for MockError {}
 pub struct Mock {
     steps: VecDeque<Step>,
     hint: SizeHint,
-    end_stream: bool,
+    /// Polls that are left until `is_end_stream` is true.
+    end_stream_after: Option<u32>,
 }
 
 impl Mock {
@@ -73,8 +74,13 @@ impl Mock {
     }
 
     /// Makes `is_end_stream` true from the start, whatever the steps are.
-    pub fn end_stream(mut self) -> Self {
-        self.end_stream = true;
+    pub fn end_stream(self) -> Self {
+        self.end_stream_after(0)
+    }
+
+    /// Makes `is_end_stream` true after this many polls, whatever the steps are.
+    pub fn end_stream_after(mut self, polls: u32) -> Self {
+        self.end_stream_after = Some(polls);
         self
     }
 }
@@ -87,6 +93,9 @@ impl Body for Mock {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, MockError>>> {
+        if let Some(polls) = &mut self.end_stream_after {
+            *polls = polls.saturating_sub(1);
+        }
         match self.steps.pop_front() {
             None => Poll::Ready(None),
             Some(Step::Data(data)) => Poll::Ready(Some(Ok(Frame::data(data)))),
@@ -104,7 +113,7 @@ impl Body for Mock {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.end_stream
+        self.end_stream_after == Some(0)
     }
 
     fn size_hint(&self) -> SizeHint {
