@@ -3,6 +3,8 @@
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub)]
 #![doc = include_str!("../README.md")]
 
+mod response_body;
 mod response_ext;
 
+pub use self::response_body::ResponseBody;
 pub use self::response_ext::ResponseExt;

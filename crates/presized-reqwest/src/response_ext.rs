@@ -1,8 +1,11 @@
 //! The extension trait of `reqwest::Response`.
 
 use http::Method;
+use http::response::Parts;
 use presized::{Collect, Reader};
 use reqwest::{Body, Response, ResponseBuilderExt};
+
+use crate::ResponseBody;
 
 /// Reads the body of a reqwest response by its head.
 ///
@@ -35,11 +38,12 @@ pub trait ResponseExt: sealed::Sealed + Sized {
     ///
     /// # Responses to HEAD
     ///
-    /// This method does not ask for the request method, because reqwest marks the body of a response
-    /// to HEAD as ended. Over HTTP/2 there is one exception: a server that ends the response with an
-    /// empty DATA frame. Such a body fails with
-    /// [`CollectError::Incomplete`](presized::CollectError::Incomplete) if the response has a
-    /// Content-Length. For such servers, give the method to the trait of the core:
+    /// The result is empty. This method does not ask for the request method, because the body of a
+    /// response to HEAD says itself that it has ended.
+    ///
+    /// Over HTTP/2, some servers end such a response with an empty DATA frame. The result is empty
+    /// too, with one exception: a Content-Length over the limit is refused before that frame is
+    /// seen, as for GET. To accept any Content-Length, give the method to the trait of the core:
     ///
     /// ```no_run
     /// # async fn run(response: reqwest::Response) -> Result<(), Box<dyn std::error::Error>> {
@@ -84,7 +88,7 @@ pub trait ResponseExt: sealed::Sealed + Sized {
     /// # Ok(())
     /// # }
     /// ```
-    fn collect_presized(self, reader: impl Into<Reader>) -> Collect<Body>;
+    fn collect_presized(self, reader: impl Into<Reader>) -> Collect<ResponseBody>;
 
     /// Replaces the body by one that yields the whole content as one frame. `reader` is the limit in
     /// bytes, inclusive, or a [`Reader`].
@@ -119,11 +123,9 @@ pub trait ResponseExt: sealed::Sealed + Sized {
 }
 
 impl ResponseExt for Response {
-    fn collect_presized(self, reader: impl Into<Reader>) -> Collect<Body> {
+    fn collect_presized(self, reader: impl Into<Reader>) -> Collect<ResponseBody> {
         let (head, body) = http::Response::<Body>::from(self).into_parts();
-        // Only HEAD and CONNECT make a difference here. The body of a response to HEAD says itself
-        // that it is at its end, and reqwest cannot send CONNECT.
-        Collect::of_response(&Method::GET, &head, body, reader)
+        collect(&head, body, reader)
     }
 
     fn into_presized(self, reader: impl Into<Reader>) -> Response {
@@ -133,9 +135,15 @@ impl ResponseExt for Response {
         if let Ok(with_url) = with_url {
             head.extensions.extend(with_url.into_parts().0.extensions);
         }
-        let body = Collect::of_response(&Method::GET, &head, body, reader).into_presized();
+        let body = collect(&head, body, reader).into_presized();
         http::Response::from_parts(head, Body::wrap(body)).into()
     }
+}
+
+fn collect(head: &Parts, body: Body, reader: impl Into<Reader>) -> Collect<ResponseBody> {
+    // Only HEAD and CONNECT make a difference here. The body of a response to HEAD says itself that
+    // it is at its end, and reqwest cannot send CONNECT.
+    Collect::of_response(&Method::GET, head, ResponseBody::new(head, body), reader)
 }
 
 mod sealed {

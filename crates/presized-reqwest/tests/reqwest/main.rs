@@ -4,6 +4,7 @@
 mod coded;
 mod memory;
 mod reading;
+mod reqwest_012;
 mod wrong;
 
 use std::fmt::Write;

@@ -1,11 +1,15 @@
 //! Tests of bodies that are read: the forms, and the bytes that the limit counts.
 
+use bytes::Bytes;
+use http::header::ETAG;
+use http::{HeaderMap, HeaderValue};
 use presized::{BufferPool, CollectError, ContentLength, LengthHistory, Reader};
 use presized_reqwest::ResponseExt;
 use presized_support::mock::Mock;
 use presized_support::server::Server;
-use reqwest::{Body, Client, Method};
+use reqwest::{Body, Client, Method, Response};
 use serde::Deserialize;
+use tokio::sync::mpsc;
 
 use crate::coded::{CODINGS, PIECE, bomb, coded};
 use crate::{client, coded_response, get, respond, whole_response};
@@ -97,30 +101,98 @@ async fn response_to_head_is_empty_whatever_it_declares() {
     }
 }
 
-/// The documentation has this exception: without the method, the body looks incomplete.
 #[tokio::test]
-async fn http2_response_to_head_with_empty_frame_needs_the_method() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        let (stream, _) = listener.accept().await.unwrap();
-        let mut connection = h2::server::handshake(stream).await.unwrap();
-        while let Some(Ok((_, mut respond))) = connection.accept().await {
-            let head = http::Response::builder().header("content-length", "3501").body(()).unwrap();
-            let mut stream = respond.send_response(head, false).unwrap();
-            stream.send_data(bytes::Bytes::new(), true).unwrap();
-        }
-    });
-    drop(client()); // installs the provider
-    let client = Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
-    let head = async || client.head(&url).send().await.unwrap();
+async fn http2_response_to_head_that_ends_in_an_empty_frame_is_empty() {
+    let mut server = Http2Server::start().await;
+    let mut head = async || {
+        let (response, mut stream) = server.respond(Method::HEAD).await;
+        stream.send_data(Bytes::new(), true).unwrap();
+        response
+    };
+    let read = head().await.collect_presized(3501).collected().await.unwrap();
+    assert_eq!((read.content, read.stats.content_length), ("".into(), ContentLength::Exact(0)));
+    assert_eq!(head().await.collect_presized(3501).text().await.unwrap(), "");
+    assert_eq!(head().await.into_presized(3501).bytes().await.unwrap(), "");
 
-    let error = head().await.collect_presized(10_000).bytes().await.unwrap_err();
-    assert!(matches!(error, CollectError::Incomplete { declared: 3501, received: 0, .. }));
-
+    // A length over the limit is refused before the frame can be seen.
+    let error = head().await.collect_presized(3500).bytes().await.unwrap_err();
+    assert!(matches!(error, CollectError::DeclaredTooLarge { declared: 3501, .. }), "{error}");
     let response = http::Response::<Body>::from(head().await);
     let read = presized::ResponseExt::collect_presized(response, &Method::HEAD, 0).bytes().await;
     assert_eq!(read.unwrap(), "");
+}
+
+/// hyper ends such a body without an error, as after HEAD.
+#[tokio::test]
+async fn http2_body_that_is_reset_before_its_last_byte_is_incomplete() {
+    let mut server = Http2Server::start().await;
+    let (response, mut stream) = server.respond(Method::GET).await;
+    stream.send_reset(h2::Reason::NO_ERROR);
+    let error = response.collect_presized(10_000).bytes().await.unwrap_err();
+    assert!(matches!(error, CollectError::Incomplete { received: 0, .. }), "{error}");
+
+    for first in [&b"hel"[..], b""] {
+        let (response, mut stream) = server.respond(Method::GET).await;
+        for frame in [first, b"lo"] {
+            stream.send_data(Bytes::from_static(frame), false).unwrap();
+        }
+        let received = first.len() as u64 + 2;
+        let collect = response.collect_presized(10_000).on_progress(|progress| {
+            if progress.received == received {
+                stream.send_reset(h2::Reason::NO_ERROR);
+            }
+        });
+        let error = collect.bytes().await.unwrap_err();
+        assert!(matches!(error, CollectError::Incomplete { declared: 3501, .. }), "{error}");
+        assert_eq!(error.received(), received);
+    }
+}
+
+#[tokio::test]
+async fn http2_body_with_an_empty_first_frame_is_read_to_its_end() {
+    let mut server = Http2Server::start().await;
+    let (response, mut stream) = server.respond(Method::GET).await;
+    for frame in [&[][..], &[], &[7; 3501], &[]] {
+        stream.send_data(Bytes::from_static(frame), false).unwrap();
+    }
+    stream.send_trailers(HeaderMap::from_iter([(ETAG, HeaderValue::from_static("1"))])).unwrap();
+    let read = response.collect_presized(3501).collected().await.unwrap();
+    assert_eq!(read.content, [7; 3501][..]);
+    assert_eq!(read.stats.content_length, ContentLength::Exact(3501));
+    assert_eq!(read.trailers.unwrap()[ETAG], "1");
+}
+
+/// An HTTP/2 server whose responses declare 3501 bytes, and its client.
+struct Http2Server {
+    streams: mpsc::UnboundedReceiver<h2::SendStream<Bytes>>,
+    client: Client,
+    url: String,
+}
+
+impl Http2Server {
+    async fn start() -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let (responses, streams) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.unwrap();
+            let mut connection = h2::server::handshake(stream).await.unwrap();
+            while let Some(Ok((_, mut respond))) = connection.accept().await {
+                let head = http::Response::builder().header("content-length", "3501");
+                let stream = respond.send_response(head.body(()).unwrap(), false).unwrap();
+                responses.send(stream).unwrap();
+            }
+        });
+        drop(client()); // installs the provider
+        let client = Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
+        Self { streams, client, url }
+    }
+
+    /// Returns the head of the next response, and the stream to send its body to.
+    async fn respond(&mut self, method: Method) -> (Response, h2::SendStream<Bytes>) {
+        let response = self.client.request(method, &self.url).send().await.unwrap();
+        (response, self.streams.recv().await.unwrap())
+    }
 }
 
 #[tokio::test]
