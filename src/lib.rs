@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub)]
 // Markdown uses the first definition of a link, and those of the README are paths in the repository.
-// Cargo therefore reports the README's examples under `src/links.md`, 11 lines further down.
+// Cargo therefore reports the README's examples under `src/links.md`, 12 lines further down.
 #![doc = include_str!("links.md")]
 #![doc = include_str!("../README.md")]
 
