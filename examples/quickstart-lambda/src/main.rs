@@ -113,7 +113,7 @@ fn tabulate(cells: &[(usize, Vec<Cell>)]) -> Table {
                 format!("{:.1}", cell.large),
                 of_response(cell.allocated),
                 cell.copies.to_string(),
-                format!("{:.1}", cell.page_faults),
+                cell.page_faults.map_or("n/a".to_owned(), |faults| format!("{faults:.1}")),
             ]);
         }
     }

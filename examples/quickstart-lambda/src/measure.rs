@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use presized_lambda_emulator::Emulator;
 use presized_support::ledger::{Ledger, Mark};
-use presized_support::usage::minor_faults;
 use tokio::time::sleep;
 
 use crate::Error;
@@ -22,7 +21,8 @@ pub(crate) struct Cell {
     pub(crate) way: Way,
     pub(crate) p50: Duration,
     pub(crate) p99: Duration,
-    pub(crate) page_faults: f64,
+    /// The page faults of one call, where the kernel counts them for a thread.
+    pub(crate) page_faults: Option<f64>,
     /// The most memory, in bytes above the time before the connection.
     pub(crate) peak: u64,
     /// The number of large allocations of one call.
@@ -47,7 +47,7 @@ pub(crate) async fn measure(
             way: timed.way,
             p50: timed.times[TIMED.div_ceil(2) - 1],
             p99: timed.times[(TIMED * 99).div_ceil(100) - 1],
-            page_faults: timed.page_faults as f64 / TIMED as f64,
+            page_faults: timed.page_faults.map(|faults| faults as f64 / TIMED as f64),
             peak: memory.peak,
             large: memory.large,
             allocated: memory.allocated,
@@ -67,7 +67,7 @@ struct Timed {
     way: Way,
     caller: Caller,
     times: Vec<Duration>,
-    page_faults: u64,
+    page_faults: Option<u64>,
 }
 
 /// Calls in each way in turn, without counting allocations.
@@ -75,22 +75,35 @@ async fn time(emulator: &Emulator, size: usize, ways: &[Way]) -> Result<Vec<Time
     let mut all = Vec::new();
     for &way in ways {
         let caller = way.caller(emulator)?;
-        all.push(Timed { way, caller, times: Vec::new(), page_faults: 0 });
+        all.push(Timed { way, caller, times: Vec::new(), page_faults: Some(0) });
     }
     for round in 0..=TIMED {
         for timed in &mut all {
-            let page_faults = minor_faults();
+            let before = page_faults();
             let start = Instant::now();
             let response = timed.caller.call(size).await?;
-            let (time, page_faults) = (start.elapsed(), minor_faults() - page_faults);
+            let time = start.elapsed();
+            let page_faults = page_faults().zip(before).map(|(after, before)| after - before);
             response.check(size)?;
             if round > 0 {
                 timed.times.push(time);
-                timed.page_faults += page_faults;
+                timed.page_faults =
+                    timed.page_faults.zip(page_faults).map(|(sum, more)| sum + more);
             }
         }
     }
     Ok(all)
+}
+
+/// Returns the page faults of this thread that needed no I/O.
+#[cfg(target_os = "linux")]
+fn page_faults() -> Option<u64> {
+    Some(presized_support::usage::minor_faults())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn page_faults() -> Option<u64> {
+    None
 }
 
 /// The memory of one call.

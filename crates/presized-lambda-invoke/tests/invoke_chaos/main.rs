@@ -4,6 +4,10 @@
 //! has at most 64 bytes, which is no whole chunk or frame. The client detects it in HTTP/1.1 chunks
 //! and in event streams. It cannot detect it within a content length or over HTTP/2: there the
 //! payload may have bytes inserted, but no other difference.
+//!
+//! Each proxy keeps its port while it does not listen, by SO_REUSEPORT, which Windows does not have.
+
+#![cfg(unix)]
 
 mod background;
 mod call;
