@@ -129,6 +129,19 @@ async fn text_that_is_not_utf8_fails_with_its_content() {
 }
 
 #[tokio::test]
+async fn byte_order_mark_stays_in_text() {
+    for content in ["\u{feff}", "\u{feff}hello", "hel\u{feff}lo", "\u{feff}\u{feff}"] {
+        // The frames cut the mark.
+        let (head, tail) = content.as_bytes().split_at(2);
+        let text = Collect::new(Mock::of([head, tail]), 20).text().await.unwrap();
+        assert_eq!(text, content);
+    }
+    let half = Mock::of([b"\xef\xbb"]);
+    let error = Collect::new(half, 20).text().await.unwrap_err();
+    assert!(matches!(error, CollectError::InvalidUtf8 { valid_up_to: 0, .. }), "{error}");
+}
+
+#[tokio::test]
 async fn failed_append_leaves_received_bytes_in_buffer() {
     let mut buffer = b"before ".to_vec();
     let error = Collect::new(reset_after("abcde"), 10).append_to(&mut buffer).await.unwrap_err();

@@ -53,6 +53,26 @@ async fn invalid_json_fails_with_its_position_and_content() {
     }
 }
 
+/// RFC 8259 §8.1 lets a parser ignore the mark or fail. This one fails, and loses nothing.
+#[tokio::test]
+async fn byte_order_mark_is_an_error_that_keeps_the_json_after_it() {
+    let error = read::<Price>("\u{feff}{\"cents\":7}".as_bytes()).await.unwrap_err();
+    assert_eq!((invalid_position(&error), error.received()), ((1, 1), 14));
+    let content = error.into_partial();
+    let json = content.strip_prefix("\u{feff}".as_bytes()).unwrap();
+    assert_eq!(serde_json::from_slice::<Price>(json).unwrap(), Price { cents: 7 });
+    // Anywhere else it is a character like others.
+    let text = read::<String>("\"\u{feff}a\u{feff}\"".as_bytes()).await.unwrap();
+    assert_eq!(text, "\u{feff}a\u{feff}");
+}
+
+fn invalid_position(error: &CollectError<MockError>) -> (usize, usize) {
+    match error {
+        CollectError::InvalidJson { source, .. } => (source.line(), source.column()),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[tokio::test]
 async fn error_messages_and_debug_output_quote_no_content() {
     let table = [
