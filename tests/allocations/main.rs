@@ -3,6 +3,7 @@
 mod bound;
 mod failed;
 mod frames;
+mod handed_over;
 mod known;
 mod refused;
 mod shared;
