@@ -3,6 +3,8 @@
 mod forms;
 
 use std::fmt;
+use std::future::{Pending, pending};
+use std::ops::ControlFlow;
 
 use http::{Method, request, response};
 use http_body::Body;
@@ -29,8 +31,8 @@ use crate::{ContentLength, Progress, Reader};
 /// # Cancel safety
 ///
 /// Dropping the future drops the body at once and frees what was reserved.
-/// [`append_to`](Self::append_to) gives the buffer back to the caller. There is no timeout: wrap
-/// the future in a timeout of your runtime.
+/// [`append_to`](Self::append_to) gives the buffer back to the caller. There is no timeout by
+/// default: set a deadline with [`until`](Self::until).
 ///
 /// # Examples
 ///
@@ -49,11 +51,12 @@ use crate::{ContentLength, Progress, Reader};
 /// # }
 /// ```
 #[must_use = "nothing is read until one of the forms is awaited"]
-pub struct Collect<B, F = fn(Progress)> {
+pub struct Collect<B, F = fn(Progress) -> ControlFlow<()>, U = Pending<()>> {
     body: B,
     reader: Reader,
     declared: Declared,
     on_progress: F,
+    until: U,
 }
 
 impl<B: Body> Collect<B> {
@@ -88,11 +91,12 @@ impl<B: Body> Collect<B> {
     }
 
     fn declared(body: B, reader: impl Into<Reader>, declared: Declared) -> Self {
-        Self { body, reader: reader.into(), declared, on_progress: |_| {} }
+        let on_progress = |_| ControlFlow::Continue(());
+        Self { body, reader: reader.into(), declared, on_progress, until: pending() }
     }
 }
 
-impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
+impl<B: Body, F: FnMut(Progress) -> ControlFlow<()>, U: Future> Collect<B, F, U> {
     /// Sets the declared length.
     ///
     /// An exact [size hint](Body::size_hint) of the body outranks it. A response without content by
@@ -113,20 +117,93 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         self
     }
 
-    /// Calls `on_progress` after every frame with content. It is not called for a frame at which a
-    /// prefix stops or the read fails.
-    pub fn on_progress<G: FnMut(Progress)>(self, on_progress: G) -> Collect<B, G> {
-        let Self { body, reader, declared, .. } = self;
-        Collect { body, reader, declared, on_progress }
+    /// Calls `on_progress` after every frame with content, also after the last. It is not called
+    /// for a frame at which a prefix stops or the read fails.
+    ///
+    /// If it returns [`ControlFlow::Break`], the read fails with
+    /// [`CollectError::Stopped`](crate::CollectError::Stopped), and the error has the bytes that
+    /// had arrived. A second call of this method replaces the first.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// use std::ops::ControlFlow;
+    ///
+    /// use http_body_util::Full;
+    /// use presized::{Collect, CollectError};
+    ///
+    /// let body = Full::<bytes::Bytes>::from("hello");
+    /// let read = Collect::new(body, 1024).on_progress(|progress| {
+    ///     println!("{} bytes received", progress.received);
+    ///     match progress.received {
+    ///         0..=3 => ControlFlow::Continue(()),
+    ///         _ => ControlFlow::Break(()),
+    ///     }
+    /// });
+    /// let error = read.bytes().await.unwrap_err();
+    /// assert!(matches!(error, CollectError::Stopped { received: 5, .. }));
+    /// assert_eq!(error.into_partial(), "hello");
+    /// # }
+    /// ```
+    pub fn on_progress<G>(self, on_progress: G) -> Collect<B, G, U>
+    where
+        G: FnMut(Progress) -> ControlFlow<()>,
+    {
+        let Self { body, reader, declared, until, .. } = self;
+        Collect { body, reader, declared, on_progress, until }
     }
 
-    fn into_parts(self, target: Target) -> (B, Options, F) {
-        let Self { body, reader, declared, on_progress } = self;
-        (body, Options { reader, declared, target, prefix: false }, on_progress)
+    /// Stops the read when `until` is ready, for example a deadline or a shutdown. Its output is
+    /// ignored.
+    ///
+    /// The read then fails with [`CollectError::Stopped`](crate::CollectError::Stopped), and the
+    /// error has the bytes that had arrived. A timeout around the read would drop them. `until`
+    /// also stops a read that waits for a share of a [`MemoryBudget`](crate::MemoryBudget).
+    ///
+    /// The body goes first: `until` is polled when the body is not ready, and at least once for
+    /// each MiB or 256 frames of a body that is always ready. So a body that is complete is
+    /// never reported as stopped. A second call of this method replaces the first.
+    ///
+    /// `until` is dropped with the read. It is not used by [`into_limited`](Self::into_limited).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// use std::time::Duration;
+    ///
+    /// use http_body_util::BodyExt;
+    /// use presized::{Collect, CollectError};
+    /// # use bytes::Bytes;
+    /// # use http_body::Frame;
+    /// # let stalls = futures_util::stream::once(async {
+    /// #     Ok::<_, std::io::Error>(Frame::data(Bytes::from("hello")))
+    /// # });
+    /// # let never = futures_util::stream::pending();
+    /// # let stalls = futures_util::StreamExt::chain(stalls, never);
+    /// # let body = http_body_util::StreamBody::new(stalls);
+    ///
+    /// let deadline = tokio::time::sleep(Duration::from_secs(30));
+    /// let error = Collect::new(body, 1024).until(deadline).await.unwrap_err();
+    /// assert!(matches!(error, CollectError::Stopped { received: 5, .. }));
+    /// assert_eq!(error.into_partial(), "hello");
+    /// # }
+    /// ```
+    pub fn until<V: Future>(self, until: V) -> Collect<B, F, V> {
+        let Self { body, reader, declared, on_progress, .. } = self;
+        Collect { body, reader, declared, on_progress, until }
+    }
+
+    fn into_parts(self, target: Target) -> (B, Options, F, U) {
+        let Self { body, reader, declared, on_progress, until } = self;
+        (body, Options { reader, declared, target, prefix: false }, on_progress, until)
     }
 }
 
-impl<B: fmt::Debug, F> fmt::Debug for Collect<B, F> {
+impl<B: fmt::Debug, F, U> fmt::Debug for Collect<B, F, U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Collect")
             .field("body", &self.body)

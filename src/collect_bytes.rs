@@ -1,6 +1,8 @@
 //! The future behind `collect.await`.
 
 use std::fmt;
+use std::future::Pending;
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -23,32 +25,39 @@ use crate::{CollectError, Progress};
 ///
 /// Dropping the future drops the body and frees what was reserved.
 #[must_use = "futures do nothing unless polled"]
-pub struct CollectBytes<B: Body, F = fn(Progress)> {
+pub struct CollectBytes<B: Body, F = fn(Progress) -> ControlFlow<()>, U = Pending<()>> {
     /// `None` once it is ready. A second poll would read on after the limit.
-    reading: Option<Reading<B, F>>,
+    reading: Option<Reading<B, F, U>>,
 }
 
-struct Reading<B: Body, F> {
+struct Reading<B: Body, F, U> {
     // A pinned field needs either unsafe code or one more dependency.
     body: Pin<Box<B>>,
+    until: Pin<Box<U>>,
     collector: Collector<B::Data>,
     on_progress: F,
 }
 
-impl<B: Body, F> CollectBytes<B, F> {
-    pub(crate) fn new(body: B, options: Options, on_progress: F) -> Self {
-        let (body, collector) = (Box::pin(body), Collector::new(options));
-        Self { reading: Some(Reading { body, collector, on_progress }) }
+impl<B: Body, F, U> CollectBytes<B, F, U> {
+    pub(crate) fn new(body: B, options: Options, on_progress: F, until: U) -> Self {
+        let (body, until, collector) = (Box::pin(body), Box::pin(until), Collector::new(options));
+        Self { reading: Some(Reading { body, until, collector, on_progress }) }
     }
 }
 
-impl<B: Body, F: FnMut(Progress)> Future for CollectBytes<B, F> {
+impl<B, F, U> Future for CollectBytes<B, F, U>
+where
+    B: Body,
+    F: FnMut(Progress) -> ControlFlow<()>,
+    U: Future,
+{
     type Output = Result<Bytes, CollectError<B::Error>>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut reading = self.reading.take().expect("`CollectBytes` polled after it was ready");
-        let Reading { body, collector, on_progress } = &mut reading;
-        let Poll::Ready(result) = collector.poll(body.as_mut(), cx, on_progress) else {
+        let Reading { body, until, collector, on_progress } = &mut reading;
+        let result = collector.poll(body.as_mut(), cx, on_progress, until.as_mut());
+        let Poll::Ready(result) = result else {
             self.reading = Some(reading);
             return Poll::Pending;
         };
@@ -57,10 +66,10 @@ impl<B: Body, F: FnMut(Progress)> Future for CollectBytes<B, F> {
     }
 }
 
-// `B` is pinned in a box, and the other fields are never pinned.
-impl<B: Body, F> Unpin for CollectBytes<B, F> {}
+// `B` and `U` are pinned in boxes, and the other fields are never pinned.
+impl<B: Body, F, U> Unpin for CollectBytes<B, F, U> {}
 
-impl<B: Body, F> fmt::Debug for CollectBytes<B, F> {
+impl<B: Body, F, U> fmt::Debug for CollectBytes<B, F, U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CollectBytes").finish_non_exhaustive()
     }

@@ -6,6 +6,7 @@
 mod memory;
 mod outcome;
 
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -40,6 +41,8 @@ pub(crate) struct Collector<D> {
     pending: Option<Take<D>>,
     /// The account of this body with the budget.
     account: Option<Account>,
+    /// Bytes of the budget that the last poll waited for.
+    awaited: Option<u64>,
     trailers: Option<HeaderMap>,
     received: u64,
     frames: u64,
@@ -79,6 +82,7 @@ impl<D: Buf> Collector<D> {
             content,
             pending: None,
             account: None,
+            awaited: None,
             trailers: None,
             received: 0,
             frames: 0,
@@ -87,22 +91,39 @@ impl<D: Buf> Collector<D> {
         }
     }
 
-    /// Reads until the end of the body. It must not be called again once it is ready.
+    /// Reads until the end of the body, or until `until` is ready. It must not be called again once
+    /// it is ready.
     pub(crate) fn poll<B: Body<Data = D>>(
+        &mut self,
+        body: Pin<&mut B>,
+        cx: &mut Context<'_>,
+        on_progress: &mut impl FnMut(Progress) -> ControlFlow<()>,
+        until: Pin<&mut impl Future>,
+    ) -> Poll<Result<Finished, CollectError<B::Error>>> {
+        if let Poll::Ready(result) = self.poll_read(body, cx, on_progress) {
+            return Poll::Ready(result);
+        }
+        // The body goes first, so that no body is stopped that is complete. It cannot be ready for
+        // ever, because the work of one poll is bounded.
+        ready!(until.poll(cx));
+        Poll::Ready(Err(self.stopped()))
+    }
+
+    fn poll_read<B: Body<Data = D>>(
         &mut self,
         mut body: Pin<&mut B>,
         cx: &mut Context<'_>,
-        on_progress: &mut impl FnMut(Progress),
+        on_progress: &mut impl FnMut(Progress) -> ControlFlow<()>,
     ) -> Poll<Result<Finished, CollectError<B::Error>>> {
-        self.work = 0;
+        (self.work, self.awaited) = (0, None);
         loop {
             match self.stage {
                 Stage::Unread => self.start(body.is_end_stream(), body.size_hint())?,
                 Stage::Ending { truncated } => return Poll::Ready(Ok(self.finish(truncated))),
                 Stage::Reading if self.pending.is_some() => {
                     ready!(self.poll_store(cx))?;
-                    if self.stored()? {
-                        on_progress(self.progress());
+                    if self.stored()? && on_progress(self.progress()).is_break() {
+                        return Poll::Ready(Err(self.stopped()));
                     }
                 }
                 Stage::Reading if self.work >= WORK_IN_ONE_POLL => {

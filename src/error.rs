@@ -99,6 +99,21 @@ pub enum CollectError<E> {
         /// Those bytes.
         partial: Partial,
     },
+    /// The caller stopped the read: the future of [`Collect::until`](crate::Collect::until) was
+    /// ready first, or [`Collect::on_progress`](crate::Collect::on_progress) ended it.
+    #[non_exhaustive]
+    Stopped {
+        /// The declared length, exact or a hint, if there was one.
+        declared: Option<u64>,
+        /// Bytes that had arrived.
+        received: u64,
+        /// Bytes that the read was waiting for from its
+        /// [`MemoryBudget`](crate::MemoryBudget), if it was. Then the sender had nothing to do
+        /// with the delay.
+        awaited: Option<u64>,
+        /// The bytes that had arrived, without a frame that waited for memory.
+        partial: Partial,
+    },
     /// The content is not UTF-8, and text was requested.
     #[non_exhaustive]
     InvalidUtf8 {
@@ -182,6 +197,9 @@ impl<E> CollectError<E> {
             Self::Stalled { frames, received, partial } => {
                 CollectError::Stalled { frames, received, partial }
             }
+            Self::Stopped { declared, received, awaited, partial } => {
+                CollectError::Stopped { declared, received, awaited, partial }
+            }
             Self::InvalidUtf8 { valid_up_to, partial } => {
                 CollectError::InvalidUtf8 { valid_up_to, partial }
             }
@@ -206,6 +224,7 @@ impl<E> CollectError<E> {
             | Self::OutOfMemory { received, .. }
             | Self::Budget { received, .. }
             | Self::Stalled { received, .. }
+            | Self::Stopped { received, .. }
             | Self::Body { received, .. } => *received,
         }
     }
@@ -213,8 +232,8 @@ impl<E> CollectError<E> {
     /// Returns the bytes that had arrived and were kept, from the beginning of the body up to the
     /// failure.
     ///
-    /// They are fewer than [`received`](Self::received) if a frame went over a limit. There are
-    /// none after [`Collect::append_to`](crate::Collect::append_to), which leaves them in the
+    /// They are fewer than [`received`](Self::received) if a frame went over a limit, or if the
+    /// read was stopped while a frame waited for memory. There are none after [`Collect::append_to`](crate::Collect::append_to), which leaves them in the
     /// buffer of the caller.
     pub fn partial(&self) -> &Partial {
         match self {
@@ -225,6 +244,7 @@ impl<E> CollectError<E> {
             | Self::OutOfMemory { partial, .. }
             | Self::Budget { partial, .. }
             | Self::Stalled { partial, .. }
+            | Self::Stopped { partial, .. }
             | Self::InvalidUtf8 { partial, .. }
             | Self::Body { partial, .. } => partial,
             #[cfg(feature = "json")]
@@ -260,6 +280,7 @@ impl<E> CollectError<E> {
             | Self::OutOfMemory { partial, .. }
             | Self::Budget { partial, .. }
             | Self::Stalled { partial, .. }
+            | Self::Stopped { partial, .. }
             | Self::InvalidUtf8 { partial, .. }
             | Self::Body { partial, .. } => partial.into_bytes(),
             #[cfg(feature = "json")]
@@ -294,7 +315,9 @@ impl<E: Error + 'static> CollectError<E> {
     /// error.
     ///
     /// - 413 Content Too Large: the body is over the limit (RFC 9110 §15.5.14).
-    /// - 503 Service Unavailable: the server has no memory for it now (§15.6.4).
+    /// - 408 Request Timeout: the read was stopped while it waited for the body (§15.5.9).
+    /// - 503 Service Unavailable: the server has no memory for the body now (§15.6.4), or was stopped
+    ///   while it waited for memory.
     /// - 400 Bad Request: everything else (§15.5.1).
     ///
     /// If the body failed because a body inside of it was refused, the reason of that refusal counts.
@@ -304,6 +327,7 @@ impl<E: Error + 'static> CollectError<E> {
         match Refusal::of(self) {
             Some(Refusal::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,
             Some(Refusal::NoMemory) => StatusCode::SERVICE_UNAVAILABLE,
+            Some(Refusal::TooLate) => StatusCode::REQUEST_TIMEOUT,
             None => StatusCode::BAD_REQUEST,
         }
     }

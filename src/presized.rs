@@ -1,7 +1,9 @@
 //! A body with one data frame: the whole content of another body.
 
 use std::fmt;
+use std::future::Pending;
 use std::mem;
+use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -42,29 +44,31 @@ use crate::{Collect, CollectError, Collected, Progress, Reader};
 /// # }
 /// ```
 #[must_use = "bodies do nothing unless polled"]
-pub struct Presized<B: Body, F = fn(Progress)> {
-    state: State<B, F>,
+pub struct Presized<B: Body, F = fn(Progress) -> ControlFlow<()>, U = Pending<()>> {
+    state: State<B, F, U>,
 }
 
-enum State<B: Body, F> {
-    Reading(Reading<B, F>),
+enum State<B: Body, F, U> {
+    Reading(Reading<B, F, U>),
     Read { content: Option<Bytes>, trailers: Option<HeaderMap> },
 }
 
-struct Reading<B: Body, F> {
+struct Reading<B: Body, F, U> {
     // Boxed, because a pinned field needs either unsafe code or one more dependency, and a bound
     // would exclude bodies that are not `Unpin`.
     body: Pin<Box<B>>,
+    until: Pin<Box<U>>,
     collector: Box<Collector<B::Data>>,
     on_progress: F,
     /// The size hint before the body was read. All of the content is still to be yielded.
     hint: Option<SizeHint>,
 }
 
-impl<B: Body, F: FnMut(Progress)> Reading<B, F> {
+impl<B: Body, F: FnMut(Progress) -> ControlFlow<()>, U: Future> Reading<B, F, U> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Finished, CollectError<B::Error>>> {
         self.hint.get_or_insert_with(|| self.body.size_hint());
-        self.collector.poll(self.body.as_mut(), cx, &mut self.on_progress)
+        let (body, until) = (self.body.as_mut(), self.until.as_mut());
+        self.collector.poll(body, cx, &mut self.on_progress, until)
     }
 }
 
@@ -75,18 +79,19 @@ impl<B: Body> Presized<B> {
     }
 }
 
-impl<B: Body, F> Presized<B, F> {
-    pub(crate) fn with(body: B, options: Options, on_progress: F) -> Self {
+impl<B: Body, F, U> Presized<B, F, U> {
+    pub(crate) fn with(body: B, options: Options, on_progress: F, until: U) -> Self {
         let collector = Box::new(Collector::new(options));
-        let body = Box::pin(body);
-        Self { state: State::Reading(Reading { body, collector, on_progress, hint: None }) }
+        let (body, until) = (Box::pin(body), Box::pin(until));
+        Self { state: State::Reading(Reading { body, until, collector, on_progress, hint: None }) }
     }
 }
 
-impl<B, F> Body for Presized<B, F>
+impl<B, F, U> Body for Presized<B, F, U>
 where
     B: Body,
-    F: FnMut(Progress),
+    F: FnMut(Progress) -> ControlFlow<()>,
+    U: Future,
 {
     type Data = Bytes;
     type Error = CollectError<B::Error>;
@@ -136,10 +141,10 @@ where
     }
 }
 
-// `B` is pinned in a box, and `F` is never pinned.
-impl<B: Body, F> Unpin for Presized<B, F> {}
+// `B` and `U` are pinned in boxes, and `F` is never pinned.
+impl<B: Body, F, U> Unpin for Presized<B, F, U> {}
 
-impl<B: Body, F> fmt::Debug for Presized<B, F> {
+impl<B: Body, F, U> fmt::Debug for Presized<B, F, U> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match &self.state {
             State::Reading { .. } => "Reading",

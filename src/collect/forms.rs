@@ -1,6 +1,7 @@
 //! The forms that the result of a [`Collect`] can have. Each runs the loop in `collector.rs`.
 
 use std::future::poll_fn;
+use std::ops::ControlFlow;
 use std::pin::pin;
 
 use bytes::Bytes;
@@ -16,7 +17,7 @@ use crate::{
     Presized, Progress,
 };
 
-impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
+impl<B: Body, F: FnMut(Progress) -> ControlFlow<()>, U: Future> Collect<B, F, U> {
     /// Reads the content as [`Bytes`].
     ///
     /// A body that is one frame of at least 32 KiB is handed over without a copy. Until its last
@@ -141,11 +142,12 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
         self,
         buffer: &mut Vec<u8>,
     ) -> Result<CollectStats, CollectError<B::Error>> {
-        let (body, options, mut on_progress) = self.into_parts(Target::Lent);
-        let mut body = pin!(body);
+        let (body, options, mut on_progress, until) = self.into_parts(Target::Lent);
+        let (mut body, mut until) = (pin!(body), pin!(until));
         let mut lent = Lent::new(options, buffer);
-        let finished =
-            poll_fn(|cx| lent.collector.poll(body.as_mut(), cx, &mut on_progress)).await?;
+        let read =
+            poll_fn(|cx| lent.collector.poll(body.as_mut(), cx, &mut on_progress, until.as_mut()));
+        let finished = read.await?;
         lent.collector.put_content(finished.content);
         Ok(finished.stats)
     }
@@ -160,48 +162,54 @@ impl<B: Body, F: FnMut(Progress)> Collect<B, F> {
     /// See [`Collect`]. It never fails with [`DeclaredTooLarge`](CollectError::DeclaredTooLarge) or
     /// [`TooLarge`](CollectError::TooLarge).
     pub async fn prefix(self) -> Result<Prefix, CollectError<B::Error>> {
-        let (body, mut options, on_progress) = self.into_parts(Target::Bytes);
+        let (body, mut options, on_progress, until) = self.into_parts(Target::Bytes);
         options.prefix = true;
-        let finished = read(body, options, on_progress).await?;
+        let finished = read(body, options, on_progress, until).await?;
         Ok(Prefix { truncated: finished.truncated, content: finished.content.into_bytes() })
     }
 
     /// Returns a body that yields the whole content as one data frame.
-    pub fn into_presized(self) -> Presized<B, F> {
-        let (body, options, on_progress) = self.into_parts(Target::Bytes);
-        Presized::with(body, options, on_progress)
+    pub fn into_presized(self) -> Presized<B, F, U> {
+        let (body, options, on_progress, until) = self.into_parts(Target::Bytes);
+        Presized::with(body, options, on_progress, until)
     }
 
     /// Returns a body that yields the frames as they arrive and fails at the limit. Nothing is
-    /// collected, so pool, budget, history and progress are not used.
+    /// collected, so pool, budget, history, progress and `until` are not used.
     pub fn into_limited(self) -> Limited<B> {
         Limited::with(self.body, self.reader, self.declared)
     }
 
     async fn read(self, target: Target) -> Result<Finished, CollectError<B::Error>> {
-        let (body, options, on_progress) = self.into_parts(target);
-        read(body, options, on_progress).await
+        let (body, options, on_progress, until) = self.into_parts(target);
+        read(body, options, on_progress, until).await
     }
 }
 
-impl<B: Body, F: FnMut(Progress)> IntoFuture for Collect<B, F> {
+impl<B, F, U> IntoFuture for Collect<B, F, U>
+where
+    B: Body,
+    F: FnMut(Progress) -> ControlFlow<()>,
+    U: Future,
+{
     type Output = Result<Bytes, CollectError<B::Error>>;
-    type IntoFuture = CollectBytes<B, F>;
+    type IntoFuture = CollectBytes<B, F, U>;
 
     /// Returns a future that reads the content as [`Bytes`], as [`bytes`](Self::bytes) does. This
     /// future boxes the body. The future of `bytes` does not.
-    fn into_future(self) -> CollectBytes<B, F> {
-        let (body, options, on_progress) = self.into_parts(Target::Bytes);
-        CollectBytes::new(body, options, on_progress)
+    fn into_future(self) -> CollectBytes<B, F, U> {
+        let (body, options, on_progress, until) = self.into_parts(Target::Bytes);
+        CollectBytes::new(body, options, on_progress, until)
     }
 }
 
-async fn read<B: Body, F: FnMut(Progress)>(
+async fn read<B: Body>(
     body: B,
     options: Options,
-    mut on_progress: F,
+    mut on_progress: impl FnMut(Progress) -> ControlFlow<()>,
+    until: impl Future,
 ) -> Result<Finished, CollectError<B::Error>> {
-    let mut body = pin!(body);
+    let (mut body, mut until) = (pin!(body), pin!(until));
     let mut collector = Collector::new(options);
-    poll_fn(|cx| collector.poll(body.as_mut(), cx, &mut on_progress)).await
+    poll_fn(|cx| collector.poll(body.as_mut(), cx, &mut on_progress, until.as_mut())).await
 }

@@ -112,7 +112,11 @@ impl<D: Buf> Collector<D> {
         let is_worth_waiting = !self.is_predicting() && !self.is_refused();
         let account = self.account.get_or_insert_with(|| budget.open(claim));
         let share = if is_worth_waiting {
-            ready!(account.poll_share(cx, bytes as u64))
+            let Poll::Ready(share) = account.poll_share(cx, bytes as u64) else {
+                self.awaited = Some(bytes as u64);
+                return Poll::Pending;
+            };
+            share
         } else {
             account.try_share(bytes as u64).ok_or(Exhausted)
         };

@@ -80,6 +80,16 @@ impl<D: Buf> Collector<D> {
         }
     }
 
+    /// The caller ends the read.
+    pub(super) fn stopped<E>(&mut self) -> CollectError<E> {
+        CollectError::Stopped {
+            declared: self.expectation.length.value(),
+            received: self.received,
+            awaited: self.awaited,
+            partial: self.take_partial(),
+        }
+    }
+
     pub(super) fn take_partial(&mut self) -> Partial {
         match self.options.target {
             Target::Bytes | Target::Vec => Partial::new(self.take_content()),

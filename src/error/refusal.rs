@@ -10,10 +10,11 @@ use super::CollectError;
 pub(super) enum Refusal {
     TooLarge,
     NoMemory,
+    TooLate,
 }
 
 impl Refusal {
-    const ALL: [Self; 2] = [Self::TooLarge, Self::NoMemory];
+    const ALL: [Self; 3] = [Self::TooLarge, Self::NoMemory, Self::TooLate];
 
     /// Returns the reason of the first refusal among `error` and its causes.
     pub(super) fn of(error: &(dyn Error + 'static)) -> Option<Self> {
@@ -44,6 +45,8 @@ impl Refusal {
                 Some(Self::TooLarge)
             }
             CollectError::OutOfMemory { .. } | CollectError::Budget { .. } => Some(Self::NoMemory),
+            CollectError::Stopped { awaited: Some(_), .. } => Some(Self::NoMemory),
+            CollectError::Stopped { .. } => Some(Self::TooLate),
             _ => None,
         }
     }
@@ -52,6 +55,7 @@ impl Refusal {
         match self {
             Self::TooLarge => "presized: body is over the limit",
             Self::NoMemory => "presized: no memory for the body",
+            Self::TooLate => "presized: body took too long",
         }
     }
 }

@@ -50,12 +50,33 @@ impl<E> fmt::Display for CollectError<E> {
                 let received = partial.len();
                 write!(f, "body is not JSON of the requested type: {received} bytes received")
             }
-            Self::Body { declared: Some(declared), received, .. } => {
-                write!(f, "body failed: {received} of {declared} declared bytes received")
+            Self::Stopped { awaited: Some(awaited), received, .. } => {
+                write!(
+                    f,
+                    "body was stopped while it waited for {awaited} bytes of the memory budget: \
+                     {received} bytes received"
+                )
             }
-            Self::Body { declared: None, received, .. } => {
-                write!(f, "body failed: {received} bytes received")
+            Self::Stopped { awaited: None, declared, received, .. } => {
+                write!(f, "body was stopped: {}", Received(*received, *declared))
             }
+            Self::Body { declared, received, .. } => {
+                write!(f, "body failed: {}", Received(*received, *declared))
+            }
+        }
+    }
+}
+
+/// Displays how many bytes were received, and of how many that were declared.
+struct Received(u64, Option<u64>);
+
+impl fmt::Display for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self(received, Some(declared)) => {
+                write!(f, "{received} of {declared} declared bytes received")
+            }
+            Self(received, None) => write!(f, "{received} bytes received"),
         }
     }
 }
@@ -82,6 +103,7 @@ impl<E: Error + Send + Sync + 'static> From<CollectError<E>> for io::Error {
         let kind = match (Refusal::of(&error), &error) {
             (Some(Refusal::TooLarge), _) => io::ErrorKind::FileTooLarge,
             (Some(Refusal::NoMemory), _) => io::ErrorKind::OutOfMemory,
+            (Some(Refusal::TooLate), _) => io::ErrorKind::TimedOut,
             (None, CollectError::Incomplete { .. }) => io::ErrorKind::UnexpectedEof,
             (None, CollectError::Body { source, .. }) => io_kind(source),
             (None, _) => io::ErrorKind::InvalidData,

@@ -1,9 +1,11 @@
 //! The forms that the result of a read can have.
 
 use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
+use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use http::Response;
@@ -55,7 +57,10 @@ async fn awaited_collect_uses_the_pool_and_reports_progress() {
     let mut received = Vec::new();
     let content = Collect::new(body(MIB), Reader::new(u64::MAX).pool(&pool))
         .content_length(MIB as u64)
-        .on_progress(|progress| received.push(progress.received))
+        .on_progress(|progress| {
+            received.push(progress.received);
+            ControlFlow::Continue(())
+        })
         .await
         .unwrap();
     assert_eq!((content.len(), pool.stats().outstanding), (MIB, 1));
@@ -109,7 +114,10 @@ async fn progress_is_reported_after_every_frame_with_content() {
     let body = Mock::of(["hel", "", "lo", "!"]);
     Collect::new(body, 10)
         .content_length(Some(5))
-        .on_progress(|Progress { received, expected, .. }| reports.push((received, expected)))
+        .on_progress(|Progress { received, expected, .. }| {
+            reports.push((received, expected));
+            ControlFlow::Continue(())
+        })
         .bytes()
         .await
         .unwrap();
@@ -230,14 +238,16 @@ async fn large_frame_of_several_chunks_becomes_one_buffer() {
     assert_eq!(Collect::new(body, u64::MAX).bytes().await.unwrap(), [half.clone(), half].concat());
 }
 
-#[test]
-fn futures_are_send_if_the_body_is_send() {
+#[tokio::test]
+async fn futures_are_send_if_the_body_is_send() {
     fn send<T: Send>(_: &T) {}
     let mut buffer = Vec::new();
     send(&presized::collect_presized(Mock::default(), None, 0));
     send(&Collect::new(Mock::default(), 0).text());
     send(&Collect::new(Mock::default(), 0).into_future());
     send(&Collect::new(Mock::default(), 0).append_to(&mut buffer));
+    let until = tokio::time::sleep(Duration::ZERO);
+    send(&Collect::new(Mock::default(), 0).until(until).into_future());
     send(&Presized::new(Mock::default(), 0));
     send(&payload::text(Response::new(Mock::default()), 0));
 }

@@ -1,6 +1,7 @@
 //! Responses of an HTTP/1.1 server that are raw bytes on a socket, read through a hyper client.
 
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -213,6 +214,7 @@ async fn connection_of_a_cancelled_read_is_not_reused() {
         .collect_presized(&Method::GET, 10)
         .on_progress(move |progress| {
             let _ = arrived.send(progress.received);
+            ControlFlow::Continue(())
         })
         .bytes();
     tokio::select! {

@@ -4,6 +4,7 @@
 
 mod bodies;
 mod budget;
+mod control;
 mod errors;
 mod fairness;
 mod forms;

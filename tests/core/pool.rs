@@ -1,5 +1,6 @@
 //! `BufferPool`: buffers that are used again.
 
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -56,7 +57,10 @@ fn buffer_returns_to_the_pool_after_a_panic() {
     let pool = BufferPool::new(64 << 20);
     let collect = Collect::new(body(6 * MIB), Reader::new(u64::MAX).pool(&pool))
         .content_length(Some(6 << 20))
-        .on_progress(|progress| assert!(progress.received < 100_000, "a bug in the callback"));
+        .on_progress(|progress| {
+            assert!(progress.received < 100_000, "a bug in the callback");
+            ControlFlow::Continue(())
+        });
     let panicked = catch_unwind(AssertUnwindSafe(|| drive(collect.bytes())));
     assert!(panicked.is_err());
     assert_eq!((pool.stats().outstanding, pool.stats().idle), (0, 1));

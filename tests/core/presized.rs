@@ -1,6 +1,7 @@
 //! `Presized`, the body that yields the whole content as one frame.
 
 use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -114,8 +115,10 @@ fn presized_is_not_at_its_end_before_it_yields() {
 
 #[test]
 fn presized_ends_after_a_panic() {
-    let collect = Collect::new(Mock::of(["abc", "def"]), 10)
-        .on_progress(|progress| assert!(progress.received > 3, "a bug in the callback"));
+    let collect = Collect::new(Mock::of(["abc", "def"]), 10).on_progress(|progress| {
+        assert!(progress.received > 3, "a bug in the callback");
+        ControlFlow::Continue(())
+    });
     let mut body = collect.into_presized();
     let poll = AssertUnwindSafe(|| poll_once(pin!(body.frame())).is_ready());
     assert!(catch_unwind(poll).is_err());

@@ -1,6 +1,7 @@
 //! `Reader`, and the setters of `Collect`, which apply in any order.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 
 use http::{Method, Response};
 use presized::{
@@ -151,12 +152,18 @@ fn setters_of_a_collect_apply_in_any_order() {
             collect()
                 .content_length(5)
                 .trailers_announced(true)
-                .on_progress(|_| *first += 1)
+                .on_progress(|_| {
+                    *first += 1;
+                    ControlFlow::Continue(())
+                })
                 .bytes(),
         ),
         drive(
             collect()
-                .on_progress(|_| *second += 1)
+                .on_progress(|_| {
+                    *second += 1;
+                    ControlFlow::Continue(())
+                })
                 .trailers_announced(true)
                 .content_length(5)
                 .bytes(),

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
+use std::ops::ControlFlow;
 use std::pin::pin;
 use std::task::Poll;
 
@@ -78,9 +79,10 @@ async fn dropped_read_leaves_the_client_usable() {
 /// Reads until some bytes have arrived, and drops the read.
 async fn read_some(response: Response<Incoming>) {
     let received = Cell::new(0);
-    let collect = response
-        .collect_presized(&Method::GET, 6 * MIB)
-        .on_progress(|progress| received.set(progress.received));
+    let collect = response.collect_presized(&Method::GET, 6 * MIB).on_progress(|progress| {
+        received.set(progress.received);
+        ControlFlow::Continue(())
+    });
     let mut read = pin!(collect.bytes());
     poll_fn(|cx| {
         assert!(read.as_mut().poll(cx).is_pending());

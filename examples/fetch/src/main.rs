@@ -5,6 +5,7 @@
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -79,6 +80,7 @@ async fn download(url: Url, limit: u64) -> Result<Bytes, Failure> {
                 bar.set_length(expected);
             }
             bar.set_position(progress.received);
+            ControlFlow::Continue(())
         })
         .bytes()
         .await;

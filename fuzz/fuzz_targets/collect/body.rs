@@ -33,6 +33,8 @@ pub struct Log {
     pub frames: Cell<u64>,
     /// Frames handed out since the reader was last polled, and bytes of content in them.
     pub in_one_poll: Cell<(usize, usize)>,
+    /// What `until` waits for has happened.
+    pub stops: Cell<bool>,
     /// Nothing comes any more, and nobody will be woken.
     pub hangs: Cell<bool>,
     /// Where the memory of the reader is counted from.
@@ -106,7 +108,13 @@ impl Body for ScriptBody<'_> {
                 self.work(0);
                 Frame::data(Chunked::default())
             }
-            Some(Step::Data { len, chunk }) => {
+            Some(Step::Stop) => {
+                self.steps.pop_front();
+                self.log.stops.set(true);
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            Some(Step::Data { len, chunk, .. }) => {
                 let (len, chunk) = (*len, *chunk);
                 self.steps.pop_front();
                 self.work(len);

@@ -48,12 +48,15 @@ pub struct Script {
 /// What the body does.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// A frame of `len` bytes, more than 0, which shows `chunk` bytes of itself at a time.
-    Data { len: usize, chunk: usize },
+    /// A frame of `len` bytes, more than 0, which shows `chunk` bytes of itself at a time. With
+    /// `stops`, the callback ends the reading when it is told of the frame.
+    Data { len: usize, chunk: usize, stops: bool },
     /// That many frames without a byte in them.
     Empty(u32),
     /// That many times not ready, and woken at once.
     Wait(u32),
+    /// Not ready, and the reading is to stop.
+    Stop,
     /// A trailers frame with this in it.
     Trailers(u8),
 }
@@ -229,7 +232,7 @@ impl Case {
                     // A chunk of a single byte makes a long run and finds nothing that
                     // one of a few bytes does not.
                     let chunk = if chunk == 0 { len } else { usize::from(chunk).max(len / 64) };
-                    Step::Data { len, chunk }
+                    Step::Data { len, chunk, stops: scale >= STOPS_FROM }
                 }
                 CaseStep::Empty(count) => {
                     // A few of them, or many.
@@ -239,6 +242,7 @@ impl Case {
                     in_a_row += count;
                     Step::Empty(count)
                 }
+                CaseStep::Wait(STOPS_FROM..) => Step::Stop,
                 CaseStep::Wait(count) => Step::Wait((count % 8).into()),
                 CaseStep::Trailers(value) => Step::Trailers(value),
             });
@@ -299,6 +303,9 @@ fn content_len(steps: &[Step]) -> usize {
 
 /// Most frames are small, so that most runs are short.
 const SCALES: [u32; 8] = [0, 0, 0, 0, 1, 2, 4, 6];
+
+/// The scale of a frame, or the count of a wait, from which on it stops the reading: one in 32.
+const STOPS_FROM: u8 = 248;
 
 const STEPS_MAX: usize = 64;
 

@@ -30,6 +30,10 @@ pub enum Verdict {
     Stalled {
         received: u64,
     },
+    Stopped {
+        declared: Option<u64>,
+        received: u64,
+    },
     NotText {
         valid_up_to: u64,
     },
@@ -80,6 +84,7 @@ pub fn expected(script: &Script) -> Expected {
         over_limit(script),
         over_declared(script, content_length),
         prefix_full(script, content_length),
+        stopped(script, content_length),
         Some(ended(script, content_length)),
     ];
     // The first of those at the same step: the limit goes before the declared length.
@@ -178,6 +183,15 @@ fn prefix_full(script: &Script, length: ContentLength) -> Option<Event> {
     }
     let (step, _, received) = sums(script).find(|&(_, _, sum)| sum == script.limit)?;
     Some((step, Verdict::Cut, received as usize))
+}
+
+/// The caller has had enough, of a frame or of waiting.
+fn stopped(script: &Script, length: ContentLength) -> Option<Event> {
+    let stops = |step: &Step| matches!(step, Step::Stop | Step::Data { stops: true, .. });
+    let step = script.steps.iter().position(stops)?;
+    let received = sums(script).take_while(|sum| sum.0 <= step).last().map_or(0, |sum| sum.2);
+    let verdict = Verdict::Stopped { declared: length.value(), received };
+    Some((step, verdict, received as usize))
 }
 
 fn ended(script: &Script, length: ContentLength) -> Event {

@@ -1,6 +1,7 @@
 //! One run: the body of a script, read in the form the script asks for.
 
 use std::future::poll_fn;
+use std::ops::ControlFlow;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,8 +15,8 @@ use presized::{Collect, CollectError, CollectStats, Presized, Progress, Reader};
 use presized_ledger::{Ledger, Mark, Spent};
 
 use crate::body::{Broken, Log, ScriptBody};
-use crate::case::{Form, Script};
-use crate::model::Verdict;
+use crate::case::{Form, Script, Step};
+use crate::model::{Verdict, sums};
 
 /// What came of the reading.
 #[derive(Debug)]
@@ -60,7 +61,19 @@ pub fn read(script: &Script) -> Outcome {
     let collect = Collect::new(ScriptBody::new(script, &log), reader)
         .content_length(script.content_length)
         .trailers_announced(script.trailers_announced)
-        .on_progress(|seen| progress.push(seen));
+        .on_progress(|seen| {
+            let frame = sums(script).nth(progress.len());
+            progress.push(seen);
+            let stops = |(step, ..): (usize, u64, u64)| {
+                matches!(script.steps[step], Step::Data { stops: true, .. })
+            };
+            if frame.is_some_and(stops) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+        .until(poll_fn(|_| if log.stops.get() { Poll::Ready(()) } else { Poll::Pending }));
 
     Ledger::refuse_from(script.refuse_from);
     let (result, spent) = match script.form {
@@ -164,8 +177,8 @@ fn from_vec(vec: Vec<u8>) -> Read {
 
 /// All frames of a body that should have one with data and then one with trailers at
 /// the most.
-async fn frames<B: Body, F: FnMut(Progress)>(
-    mut body: Presized<B, F>,
+async fn frames<B: Body, F: FnMut(Progress) -> ControlFlow<()>, U: Future>(
+    mut body: Presized<B, F, U>,
     log: &Rc<Log>,
 ) -> Result<(Bytes, Option<HeaderMap>), CollectError<B::Error>> {
     let (mut content, mut trailers) = (Bytes::new(), None);
@@ -216,6 +229,7 @@ fn verdict(error: &CollectError<Broken>, script: &Script) -> Verdict {
         CollectError::Longer { declared, received, .. } => Verdict::Longer { declared, received },
         CollectError::OutOfMemory { requested, .. } => Verdict::OutOfMemory { requested },
         CollectError::Stalled { received, .. } => Verdict::Stalled { received },
+        CollectError::Stopped { declared, received, .. } => Verdict::Stopped { declared, received },
         CollectError::InvalidUtf8 { valid_up_to, .. } => Verdict::NotText { valid_up_to },
         CollectError::Body { declared, received, .. } => Verdict::Broken { declared, received },
         _ => panic!("an error the model does not know: {error}"),

@@ -1,5 +1,7 @@
 //! Tests of bodies that are read: the forms, and the bytes that the limit counts.
 
+use std::ops::ControlFlow;
+
 use bytes::Bytes;
 use http::header::ETAG;
 use http::{HeaderMap, HeaderValue};
@@ -141,6 +143,7 @@ async fn http2_body_that_is_reset_before_its_last_byte_is_incomplete() {
             if progress.received == received {
                 stream.send_reset(h2::Reason::NO_ERROR);
             }
+            ControlFlow::Continue(())
         });
         let error = collect.bytes().await.unwrap_err();
         assert!(matches!(error, CollectError::Incomplete { declared: 3501, .. }), "{error}");

@@ -1,5 +1,6 @@
 //! Tests of failed reads: the error, its message, and the bytes that it keeps.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use presized::{BufferPool, CollectError, Reader};
@@ -159,6 +160,7 @@ async fn dropped_read_returns_its_buffer_to_the_pool() {
     let read =
         response.collect_presized(Reader::new(1 << 20).pool(&pool)).on_progress(move |progress| {
             let _ = sender.send(progress.received);
+            ControlFlow::Continue(())
         });
     tokio::select! {
         read = read.bytes() => panic!("{read:?}"),
