@@ -35,6 +35,8 @@ mod pool;
 mod presized;
 mod reader;
 mod reserve;
+#[cfg(feature = "stream")]
+mod stream_body;
 mod sync;
 mod writer;
 
@@ -57,4 +59,7 @@ pub use self::partial::Partial;
 pub use self::pool::{BufferPool, PoolStats};
 pub use self::presized::Presized;
 pub use self::reader::Reader;
+#[cfg(feature = "stream")]
+#[cfg_attr(docsrs, doc(cfg(feature = "stream")))]
+pub use self::stream_body::StreamBody;
 pub use self::writer::PooledWriter;

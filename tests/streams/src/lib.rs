@@ -1,0 +1,1 @@
+//! Only tests, in `tests/`: streams of other crates that the core reads.
