@@ -1,10 +1,12 @@
-//! How the content of a response is delivered.
+//! How content is delivered.
 
-/// Says how the content of a response is delivered.
+/// Says how the content of a response or of a request is delivered.
 ///
-/// In the extensions of a request it overrides [`PresizedLayer::delivery`].
+/// In the extensions of a request it overrides [`PresizedLayer::delivery`], which is for responses. It
+/// does not override [`PresizedRequestLayer::delivery`].
 ///
 /// [`PresizedLayer::delivery`]: crate::PresizedLayer::delivery
+/// [`PresizedRequestLayer::delivery`]: crate::PresizedRequestLayer::delivery
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delivery {

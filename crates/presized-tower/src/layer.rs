@@ -8,7 +8,7 @@ use crate::{Delivery, PresizedService};
 
 /// Reads or bounds the body of each response of a service.
 ///
-/// The body of a response becomes a [`ResponseBody`](crate::ResponseBody). The layer knows the method
+/// The body of a response becomes a [`PresizedBody`](crate::PresizedBody). The layer knows the method
 /// of each request, so a response to HEAD is empty whatever length it declares. The
 /// [crate documentation](crate) says where to put it in a stack with a layer that decodes.
 ///

@@ -8,13 +8,13 @@ use http::Response;
 use http_body::Body;
 use pin_project_lite::pin_project;
 
-use crate::ResponseBody;
+use crate::PresizedBody;
 use crate::service::Exchange;
 
 pin_project! {
     /// The future of a response, which [`PresizedService`](crate::PresizedService) returns.
     ///
-    /// It is ready when the head of the response has arrived. The body is then a [`ResponseBody`].
+    /// It is ready when the head of the response has arrived. The body is then a [`PresizedBody`].
     #[must_use = "futures do nothing unless polled"]
     pub struct ResponseFuture<F> {
         #[pin]
@@ -34,7 +34,7 @@ where
     F: Future<Output = Result<Response<B>, E>>,
     B: Body,
 {
-    type Output = Result<Response<ResponseBody<B>>, E>;
+    type Output = Result<Response<PresizedBody<B>>, E>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();

@@ -8,12 +8,12 @@ use presized::Collect;
 use tower_service::Service;
 
 use crate::settings::Settings;
-use crate::{Delivery, ResponseBody, ResponseFuture};
+use crate::{PresizedBody, ResponseFuture};
 
 /// The service that [`PresizedLayer`](crate::PresizedLayer) makes of `S`.
 ///
 /// It passes requests to `S` unchanged and replaces the body of each response by a
-/// [`ResponseBody`]. It is ready when `S` is, and fails as `S` does.
+/// [`PresizedBody`]. It is ready when `S` is, and fails as `S` does.
 #[derive(Clone, Debug)]
 pub struct PresizedService<S> {
     inner: S,
@@ -46,7 +46,7 @@ where
     S: Service<Request<ReqB>, Response = Response<ResB>>,
     ResB: Body,
 {
-    type Response = Response<ResponseBody<ResB>>;
+    type Response = Response<PresizedBody<ResB>>;
     type Error = S::Error;
     type Future = ResponseFuture<S::Future>;
 
@@ -70,12 +70,9 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     /// Wraps the body of the response.
-    pub(crate) fn wrap<B: Body>(&self, head: &response::Parts, body: B) -> ResponseBody<B> {
+    pub(crate) fn wrap<B: Body>(&self, head: &response::Parts, body: B) -> PresizedBody<B> {
         let Self { method, settings: Settings { reader, delivery } } = self;
         let collect = Collect::of_response(method, head, body, reader.clone());
-        match delivery {
-            Delivery::Presized => ResponseBody::presized(collect.into_presized()),
-            Delivery::Streamed => ResponseBody::streamed(collect.into_limited()),
-        }
+        PresizedBody::of(collect, *delivery)
     }
 }

@@ -6,6 +6,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::routing::put;
 use presized::Reader;
 use presized_axum::PresizedBytes;
+use presized_tower::{Delivery, PresizedRequestLayer};
 use tower_http::limit::RequestBodyLimitLayer;
 
 use crate::server::{connect, exchange, head};
@@ -46,8 +47,16 @@ async fn default_body_limit_applies_to_the_extractors_of_axum_only() {
 
 #[tokio::test]
 async fn lower_limit_of_a_layer_is_rejected_with_413_too() {
-    let app = app(2000).layer(RequestBodyLimitLayer::new(1000));
-    assert_eq!(upload(app.clone(), "/upload", 1000).await, (200, "1000".to_owned()));
-    assert_eq!(upload(app.clone(), "/upload", 1001).await.0, 413);
-    assert_eq!(upload(app, "/upload", 2001).await.0, 413);
+    let presized = PresizedRequestLayer::new(1000);
+    let streamed = presized.clone().delivery(Delivery::Streamed);
+    let apps = [
+        app(2000).layer(RequestBodyLimitLayer::new(1000)),
+        app(2000).layer(presized),
+        app(2000).layer(streamed),
+    ];
+    for app in apps {
+        assert_eq!(upload(app.clone(), "/upload", 1000).await, (200, "1000".to_owned()));
+        assert_eq!(upload(app.clone(), "/upload", 1001).await.0, 413);
+        assert_eq!(upload(app, "/upload", 2001).await.0, 413);
+    }
 }

@@ -248,6 +248,6 @@ async fn tonic_finds_status_after_last_declared_byte() {
 #[test]
 fn response_bodies_are_send() {
     fn is_send<T: Send>() {}
-    is_send::<presized_tower::ResponseBody<Body>>();
-    is_send::<presized_tower::ResponseBody<Empty<Bytes>>>();
+    is_send::<presized_tower::PresizedBody<Body>>();
+    is_send::<presized_tower::PresizedBody<Empty<Bytes>>>();
 }

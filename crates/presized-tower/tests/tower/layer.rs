@@ -9,7 +9,7 @@ use presized::{BufferPool, CollectError, LengthHistory, MemoryBudget, Mismatch, 
 use presized_support::chain::{chain, messages};
 use presized_support::drive::poll_once;
 use presized_support::mock::{Mock, MockError, Step};
-use presized_tower::{Delivery, PresizedLayer, ResponseBody, ResponseLimit};
+use presized_tower::{Delivery, PresizedBody, PresizedLayer, ResponseLimit};
 use tower::{ServiceBuilder, ServiceExt};
 
 use crate::{get, once, trailers};
@@ -19,7 +19,7 @@ async fn body_of(
     layer: PresizedLayer,
     request: http::request::Builder,
     response: Response<Mock>,
-) -> ResponseBody<Mock> {
+) -> PresizedBody<Mock> {
     let service = ServiceBuilder::new().layer(layer).service(once(response));
     service.oneshot(request.body(Empty::new()).unwrap()).await.unwrap().into_body()
 }

@@ -3,6 +3,7 @@
 mod grpc;
 mod layer;
 mod memory;
+mod requests;
 mod service;
 mod stacks;
 mod streamed;

@@ -154,7 +154,7 @@ async fn axum_to_bytes_returns_the_pooled_buffer() {
 }
 
 /// Serves `router` with hyper, as `axum::serve` does.
-async fn serve(router: Router) -> SocketAddr {
+pub(crate) async fn serve(router: Router) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {

@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, Empty};
 use presized::CollectError;
 use presized_support::drive::poll_once;
 use presized_support::mock::{Mock, Step};
-use presized_tower::{Delivery, PresizedLayer, ResponseBody, ResponseLimit};
+use presized_tower::{Delivery, PresizedBody, PresizedLayer, ResponseLimit};
 use tower::{ServiceBuilder, ServiceExt, service_fn};
 
 use crate::{get, once, trailers};
@@ -45,7 +45,7 @@ fn streamed(limit: u64) -> PresizedLayer {
     PresizedLayer::new(limit).delivery(Delivery::Streamed)
 }
 
-async fn body_of(limit: u64, response: Response<Mock>) -> ResponseBody<Mock> {
+async fn body_of(limit: u64, response: Response<Mock>) -> PresizedBody<Mock> {
     let service = ServiceBuilder::new().layer(streamed(limit)).service(once(response));
     service.oneshot(get().body(Empty::new()).unwrap()).await.unwrap().into_body()
 }
@@ -135,8 +135,8 @@ async fn content_length_of_coded_form_over_limit_is_not_refused() {
 }
 
 #[tokio::test]
-async fn default_response_body_is_empty() {
-    let body = ResponseBody::<Mock>::default();
+async fn default_body_is_empty() {
+    let body = PresizedBody::<Mock>::default();
     assert_eq!(body.collect().await.unwrap().to_bytes(), "");
-    assert_eq!(ResponseBody::<Empty<Bytes>>::default().size_hint().exact(), Some(0));
+    assert_eq!(PresizedBody::<Empty<Bytes>>::default().size_hint().exact(), Some(0));
 }

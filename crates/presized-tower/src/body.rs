@@ -1,4 +1,4 @@
-//! The response body of the layer.
+//! The body that both layers make.
 
 use std::error::Error;
 use std::fmt;
@@ -7,12 +7,15 @@ use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
 use http_body::{Body, Frame, SizeHint};
-use presized::{BodyError, CollectError, Limited, Presized};
+use presized::{BodyError, Collect, CollectError, Limited, Presized};
 
-/// The body of a response of a [`PresizedService`](crate::PresizedService).
+use crate::Delivery;
+
+/// The body of a response of a [`PresizedService`](crate::PresizedService), and of a request to the
+/// service inside of a [`PresizedRequestService`](crate::PresizedRequestService).
 ///
 /// It yields the whole content as one frame, or the frames of `B` as they arrive, as the
-/// [`Delivery`](crate::Delivery) says. Trailers follow. Its data is always [`Bytes`]: the data of a
+/// [`Delivery`] says. Trailers follow. Its data is always [`Bytes`]: the data of a
 /// streamed frame is copied if it is of another type.
 ///
 /// # Errors
@@ -24,7 +27,7 @@ use presized::{BodyError, CollectError, Limited, Presized};
 ///
 /// Nothing is lost between two polls. Dropping the body drops `B` and frees what was reserved.
 #[must_use = "bodies do nothing unless polled"]
-pub struct ResponseBody<B: Body> {
+pub struct PresizedBody<B: Body> {
     delivered: Delivered<B>,
 }
 
@@ -33,17 +36,18 @@ enum Delivered<B: Body> {
     Streamed(Limited<B>),
 }
 
-impl<B: Body> ResponseBody<B> {
-    pub(crate) fn presized(body: Presized<B>) -> Self {
-        Self { delivered: Delivered::Presized(body) }
-    }
-
-    pub(crate) fn streamed(body: Limited<B>) -> Self {
-        Self { delivered: Delivered::Streamed(body) }
+impl<B: Body> PresizedBody<B> {
+    /// Delivers what `collect` reads.
+    pub(crate) fn of(collect: Collect<B>, delivery: Delivery) -> Self {
+        let delivered = match delivery {
+            Delivery::Presized => Delivered::Presized(collect.into_presized()),
+            Delivery::Streamed => Delivered::Streamed(collect.into_limited()),
+        };
+        Self { delivered }
     }
 }
 
-impl<B> Body for ResponseBody<B>
+impl<B> Body for PresizedBody<B>
 where
     B: Body,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -80,17 +84,17 @@ where
     }
 }
 
-impl<B: Body + Default> Default for ResponseBody<B> {
+impl<B: Body + Default> Default for PresizedBody<B> {
     /// Wraps the default body of `B` without a limit. Outer layers need it to make responses of
     /// their own.
     fn default() -> Self {
-        Self::streamed(Limited::new(B::default(), u64::MAX))
+        Self::of(Collect::new(B::default(), u64::MAX), Delivery::Streamed)
     }
 }
 
-impl<B: Body> fmt::Debug for ResponseBody<B> {
+impl<B: Body> fmt::Debug for PresizedBody<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut tuple = f.debug_tuple("ResponseBody");
+        let mut tuple = f.debug_tuple("PresizedBody");
         match &self.delivered {
             Delivered::Presized(body) => tuple.field(body),
             Delivered::Streamed(body) => tuple.field(body),
