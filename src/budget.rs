@@ -56,7 +56,8 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// Progress has three conditions:
 ///
-/// - Senders continue to send, or a timeout drops their bodies.
+/// - Senders continue to send, or a timeout ends their bodies, such as a
+///   [`MinRate`](crate::MinRate).
 /// - Contents are dropped. A task deadlocks if it holds the whole budget while it waits for another
 ///   body.
 /// - Over HTTP/2, the flow-control window of a connection is larger than the sum of the windows of

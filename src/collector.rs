@@ -5,6 +5,7 @@
 
 mod memory;
 mod outcome;
+mod rate;
 
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -17,6 +18,7 @@ use http_body::{Body, SizeHint};
 
 use self::memory::Refused;
 pub(crate) use self::outcome::Finished;
+use self::rate::Period;
 use crate::budget::Account;
 use crate::content::Content;
 use crate::declared::Expectation;
@@ -43,6 +45,8 @@ pub(crate) struct Collector<D> {
     account: Option<Account>,
     /// Bytes of the budget that the last poll waited for.
     awaited: Option<u64>,
+    /// The period of the least rate that runs.
+    period: Option<Period>,
     trailers: Option<HeaderMap>,
     received: u64,
     frames: u64,
@@ -83,6 +87,7 @@ impl<D: Buf> Collector<D> {
             pending: None,
             account: None,
             awaited: None,
+            period: None,
             trailers: None,
             received: 0,
             frames: 0,
@@ -131,8 +136,9 @@ impl<D: Buf> Collector<D> {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                Stage::Reading => match ready!(body.as_mut().poll_frame(cx)) {
-                    Some(Ok(frame)) => match frame.into_data() {
+                Stage::Reading => match body.as_mut().poll_frame(cx) {
+                    Poll::Pending => return self.poll_too_slow(cx).map(Err),
+                    Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                         Ok(data) if data.has_remaining() => self.accept(data)?,
                         Ok(_empty) => {
                             if self.received == 0 && body.is_end_stream() {
@@ -147,10 +153,10 @@ impl<D: Buf> Collector<D> {
                             self.idle()?;
                         }
                     },
-                    Some(Err(source)) => self.broken(source)?,
+                    Poll::Ready(Some(Err(source))) => self.broken(source)?,
                     // Only `None` is the end. The declared length and `is_end_stream` are not,
                     // because trailers follow the last byte.
-                    None => self.end()?,
+                    Poll::Ready(None) => self.end()?,
                 },
             }
         }

@@ -1,9 +1,11 @@
 //! Errors of reading a body.
 
+mod map;
 mod refusal;
 mod traits;
 
 use std::error::Error;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -11,7 +13,7 @@ use http::StatusCode;
 use self::refusal::Refusal;
 #[cfg(feature = "json")]
 use crate::JsonError;
-use crate::{BodyError, Partial};
+use crate::Partial;
 
 /// The error of reading a body. All sizes count bytes of content, in the form in which the body
 /// delivers it.
@@ -114,6 +116,20 @@ pub enum CollectError<E> {
         /// The bytes that had arrived, without a frame that waited for memory.
         partial: Partial,
     },
+    /// The body arrived more slowly than the [`MinRate`](crate::MinRate) of the reader.
+    #[non_exhaustive]
+    TooSlow {
+        /// Bytes that arrived in the last period.
+        arrived: u64,
+        /// Bytes that had to arrive in it.
+        required: u64,
+        /// The length of the period.
+        period: Duration,
+        /// Bytes that had arrived.
+        received: u64,
+        /// Those bytes.
+        partial: Partial,
+    },
     /// The content is not UTF-8, and text was requested.
     #[non_exhaustive]
     InvalidUtf8 {
@@ -160,57 +176,6 @@ impl<E> CollectError<E> {
         matches!(self, Self::DeclaredTooLarge { .. } | Self::TooLarge { .. })
     }
 
-    /// Replaces the error of the body.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::error::Error;
-    /// use std::io;
-    /// use presized::CollectError;
-    ///
-    /// // `CollectError<Box<dyn Error>>` is not an `Error`; `CollectError<io::Error>` is one.
-    /// fn convert(error: CollectError<Box<dyn Error + Send + Sync>>) -> CollectError<io::Error> {
-    ///     error.map_body(io::Error::other)
-    /// }
-    /// ```
-    pub fn map_body<T>(self, map: impl FnOnce(E) -> T) -> CollectError<T> {
-        match self {
-            Self::DeclaredTooLarge { declared, limit } => {
-                CollectError::DeclaredTooLarge { declared, limit }
-            }
-            Self::TooLarge { limit, received, partial } => {
-                CollectError::TooLarge { limit, received, partial }
-            }
-            Self::Incomplete { declared, received, partial } => {
-                CollectError::Incomplete { declared, received, partial }
-            }
-            Self::Longer { declared, received, partial } => {
-                CollectError::Longer { declared, received, partial }
-            }
-            Self::OutOfMemory { requested, received, partial } => {
-                CollectError::OutOfMemory { requested, received, partial }
-            }
-            Self::Budget { requested, budget, received, partial } => {
-                CollectError::Budget { requested, budget, received, partial }
-            }
-            Self::Stalled { frames, received, partial } => {
-                CollectError::Stalled { frames, received, partial }
-            }
-            Self::Stopped { declared, received, awaited, partial } => {
-                CollectError::Stopped { declared, received, awaited, partial }
-            }
-            Self::InvalidUtf8 { valid_up_to, partial } => {
-                CollectError::InvalidUtf8 { valid_up_to, partial }
-            }
-            #[cfg(feature = "json")]
-            Self::InvalidJson { source, partial } => CollectError::InvalidJson { source, partial },
-            Self::Body { source, declared, received, partial } => {
-                CollectError::Body { source: map(source), declared, received, partial }
-            }
-        }
-    }
-
     /// Returns the number of bytes that had arrived, whether or not they could be kept.
     pub fn received(&self) -> u64 {
         match self {
@@ -225,6 +190,7 @@ impl<E> CollectError<E> {
             | Self::Budget { received, .. }
             | Self::Stalled { received, .. }
             | Self::Stopped { received, .. }
+            | Self::TooSlow { received, .. }
             | Self::Body { received, .. } => *received,
         }
     }
@@ -245,6 +211,7 @@ impl<E> CollectError<E> {
             | Self::Budget { partial, .. }
             | Self::Stalled { partial, .. }
             | Self::Stopped { partial, .. }
+            | Self::TooSlow { partial, .. }
             | Self::InvalidUtf8 { partial, .. }
             | Self::Body { partial, .. } => partial,
             #[cfg(feature = "json")]
@@ -281,6 +248,7 @@ impl<E> CollectError<E> {
             | Self::Budget { partial, .. }
             | Self::Stalled { partial, .. }
             | Self::Stopped { partial, .. }
+            | Self::TooSlow { partial, .. }
             | Self::InvalidUtf8 { partial, .. }
             | Self::Body { partial, .. } => partial.into_bytes(),
             #[cfg(feature = "json")]
@@ -289,33 +257,13 @@ impl<E> CollectError<E> {
     }
 }
 
-impl<E: Into<Box<dyn Error + Send + Sync>>> CollectError<E> {
-    /// Replaces the error of the body by a [`BodyError`] that holds it, whatever its type.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use presized::{BodyError, CollectError};
-    ///
-    /// type BoxError = Box<dyn std::error::Error + Send + Sync>;
-    ///
-    /// // `CollectError<BoxError>` is no `Error`, and `CollectError<BodyError>` is one.
-    /// fn convert(error: CollectError<BoxError>) -> CollectError<BodyError> {
-    ///     error.boxed()
-    /// }
-    /// # let _ = convert;
-    /// ```
-    pub fn boxed(self) -> CollectError<BodyError> {
-        self.map_body(BodyError::new)
-    }
-}
-
 impl<E: Error + 'static> CollectError<E> {
     /// Returns the HTTP status with which a server rejects a request whose body failed with this
     /// error.
     ///
     /// - 413 Content Too Large: the body is over the limit (RFC 9110 §15.5.14).
-    /// - 408 Request Timeout: the read was stopped while it waited for the body (§15.5.9).
+    /// - 408 Request Timeout: the body was too slow, or the read was stopped while it waited for the
+    ///   body (§15.5.9).
     /// - 503 Service Unavailable: the server has no memory for the body now (§15.6.4), or was stopped
     ///   while it waited for memory.
     /// - 400 Bad Request: everything else (§15.5.1).

@@ -26,6 +26,7 @@ mod http1;
 mod json_error;
 mod lent;
 mod limited;
+mod min_rate;
 #[cfg(all(test, loom))]
 mod models;
 mod options;
@@ -55,6 +56,7 @@ pub use self::http1::HTTP1_MAX_BUF_SIZE;
 #[cfg_attr(docsrs, doc(cfg(feature = "json")))]
 pub use self::json_error::JsonError;
 pub use self::limited::Limited;
+pub use self::min_rate::MinRate;
 pub use self::partial::Partial;
 pub use self::pool::{BufferPool, PoolStats};
 pub use self::presized::Presized;

@@ -36,7 +36,7 @@
 //! - The status is ignored, and only the header fields about the length are read. The response is
 //!   consumed, so generated code must first read the members that are in header fields.
 //! - The futures are `Send` if the body, its data and its error are. They spawn nothing, need no
-//!   runtime, and have no timeout.
+//!   runtime, and have no timeout except the [`min_rate`](Reader::min_rate) of the reader.
 //!
 //! These are not part of the promise, and may change: the text of messages, the number of
 //! allocations and copies, and which error is returned if two apply.

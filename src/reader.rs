@@ -5,13 +5,13 @@ use http::{Method, Request, Response};
 use http_body::Body;
 
 use crate::reserve::{Bounds, EAGER_DEFAULT};
-use crate::{BufferPool, Collect, CollectError, LengthHistory, MemoryBudget, Mismatch};
+use crate::{BufferPool, Collect, CollectError, LengthHistory, MemoryBudget, MinRate, Mismatch};
 
 /// Holds the settings with which bodies are read.
 ///
 /// A reader has a limit and shares a [`BufferPool`], a [`MemoryBudget`] and a [`LengthHistory`]
 /// between the bodies that it reads. Build one for each kind of body and keep it; a clone costs
-/// up to three reference counts. A number converts into the reader with that limit, so every
+/// up to four reference counts. A number converts into the reader with that limit, so every
 /// function of this crate that takes `impl Into<Reader>` accepts a plain limit in bytes.
 ///
 /// # Errors
@@ -45,6 +45,7 @@ pub struct Reader {
     pool: Option<BufferPool>,
     budget: Option<MemoryBudget>,
     history: Option<LengthHistory>,
+    min_rate: Option<MinRate>,
 }
 
 impl Reader {
@@ -62,6 +63,7 @@ impl Reader {
             pool: None,
             budget: None,
             history: None,
+            min_rate: None,
         }
     }
 
@@ -127,6 +129,16 @@ impl Reader {
         self
     }
 
+    /// Sets the least rate at which a body must arrive. A slower body fails with
+    /// [`CollectError::TooSlow`]. The default is none.
+    ///
+    /// It is for peers that keep a connection, and a share of a budget, by sending slowly. For a
+    /// deadline of one read, use [`Collect::until`].
+    pub fn min_rate(mut self, rate: MinRate) -> Self {
+        self.min_rate = Some(rate);
+        self
+    }
+
     /// Returns the limit in bytes.
     pub fn get_limit(&self) -> u64 {
         self.limit
@@ -160,6 +172,11 @@ impl Reader {
     /// Returns the history, if one is set.
     pub fn get_history(&self) -> Option<&LengthHistory> {
         self.history.as_ref()
+    }
+
+    /// Returns the least rate, if one is set.
+    pub fn get_min_rate(&self) -> Option<&MinRate> {
+        self.min_rate.as_ref()
     }
 
     /// Reads `body`, whose length is known only from its size hint.

@@ -114,6 +114,8 @@ impl<D: Buf> Collector<D> {
         let share = if is_worth_waiting {
             let Poll::Ready(share) = account.poll_share(cx, bytes as u64) else {
                 self.awaited = Some(bytes as u64);
+                // The sender has no part in this delay.
+                self.period = None;
                 return Poll::Pending;
             };
             share

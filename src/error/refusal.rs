@@ -46,7 +46,7 @@ impl Refusal {
             }
             CollectError::OutOfMemory { .. } | CollectError::Budget { .. } => Some(Self::NoMemory),
             CollectError::Stopped { awaited: Some(_), .. } => Some(Self::NoMemory),
-            CollectError::Stopped { .. } => Some(Self::TooLate),
+            CollectError::Stopped { .. } | CollectError::TooSlow { .. } => Some(Self::TooLate),
             _ => None,
         }
     }

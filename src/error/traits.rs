@@ -60,6 +60,13 @@ impl<E> fmt::Display for CollectError<E> {
             Self::Stopped { awaited: None, declared, received, .. } => {
                 write!(f, "body was stopped: {}", Received(*received, *declared))
             }
+            Self::TooSlow { arrived, required, period, received, .. } => {
+                write!(
+                    f,
+                    "body is too slow: {arrived} of {required} required bytes in {period:?}, \
+                     {received} bytes received"
+                )
+            }
             Self::Body { declared, received, .. } => {
                 write!(f, "body failed: {}", Received(*received, *declared))
             }

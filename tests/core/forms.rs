@@ -258,6 +258,9 @@ fn shared_types_are_send_and_sync() {
     shared::<presized::BufferPool>();
     shared::<presized::LengthHistory>();
     shared::<presized::MemoryBudget>();
+    shared::<presized::MinRate>();
+    // The AWS SDK takes only bodies that are `Sync`.
+    shared::<Presized<Full<Bytes>>>();
     shared::<Reader>();
     shared::<presized::Partial>();
     shared::<presized::BodyError>();

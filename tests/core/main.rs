@@ -19,5 +19,6 @@ mod limited;
 mod pool;
 mod prefix;
 mod presized;
+mod rate;
 mod reader;
 mod request;

@@ -28,6 +28,11 @@ use crate::ResponseBody;
 /// request, and `read_timeout` bounds the time between two reads. Both end the body with
 /// [`CollectError::Body`](presized::CollectError::Body). Its source is a [`reqwest::Error`] for
 /// which [`is_timeout`](reqwest::Error::is_timeout) is true.
+///
+/// Both also run while a body waits for a [`MemoryBudget`](presized::MemoryBudget), and the body
+/// then fails when the wait is over. [`Collect::until`] ends the wait itself. A
+/// [`MinRate`](presized::MinRate) of the reader is an idle timeout or a least rate for which the wait
+/// does not count.
 pub trait ResponseExt: sealed::Sealed + Sized {
     /// Reads the body. `reader` is the limit in bytes, inclusive, or a [`Reader`].
     ///

@@ -84,7 +84,8 @@ use crate::{Delivery, PresizedService};
 /// # Cancel safety
 ///
 /// Dropping a response drops its body and frees what was reserved. The layer has no timeout. A
-/// timeout layer around it covers the time until the head of the response only.
+/// timeout layer around it covers the time until the head of the response only. Set a
+/// [`MinRate`](presized::MinRate) on the reader for a body that is slow.
 ///
 /// # Examples
 ///

@@ -97,7 +97,7 @@ fn client() -> reqwest::Result<Client> {
     Client::builder()
         .user_agent(concat!("presized-fetch/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(Duration::from_secs(10))
-        // Bounds the time between two reads. The reader has no timeout of its own.
+        // Bounds the time between two reads. A `MinRate` would bound the rate.
         .read_timeout(Duration::from_secs(30))
         .build()
 }

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use presized::{BufferPool, CollectError, Reader};
+use presized::{BufferPool, CollectError, MemoryBudget, MinRate, Reader};
 use presized_reqwest::ResponseExt;
 use presized_support::chain::{chain, messages};
 use presized_support::mock::Mock;
-use presized_support::server::{Protocol, Server, stalled};
+use presized_support::server::{Protocol, Server, known, stalled};
 use reqwest::{Body, Method};
 
 use crate::coded::{CODINGS, coded};
@@ -147,6 +147,37 @@ async fn reqwest_timeouts_fail_the_body_with_partial_content() {
         assert!(source.is_timeout(), "{:?}", messages(&error));
         assert_eq!((*declared, *received), (Some(1 << 20), 64 << 10));
         assert_eq!(error.into_partial().len(), 64 << 10);
+    }
+}
+
+#[tokio::test]
+async fn wait_for_memory_counts_for_timeouts_of_reqwest_and_not_for_a_least_rate() {
+    let server = Server::start(Protocol::Http1).unwrap();
+    drop(client()); // installs the provider
+    let builder = || reqwest::Client::builder().no_proxy();
+    let short = Duration::from_millis(200);
+    let budget = MemoryBudget::new(1 << 20);
+    let reader = Reader::new(1 << 20).budget(&budget);
+    let idle = reader.clone().min_rate(MinRate::new(1, short, tokio::time::sleep));
+    let table = [
+        (builder().timeout(short), &reader, false),
+        (builder().read_timeout(short), &reader, false),
+        (builder(), &idle, true),
+    ];
+    for (client, reader, is_whole) in table {
+        let url = server.endpoint().url(&known(1 << 20));
+        let response = client.build().unwrap().get(url).send().await.unwrap();
+        let kept = reader.collect(Mock::of(["x"])).content_length(1).await.unwrap();
+        let release = async {
+            tokio::time::sleep(2 * short).await;
+            drop(kept);
+        };
+        let (read, ()) = tokio::join!(response.collect_presized(reader.clone()).bytes(), release);
+        match read {
+            Ok(content) => assert!(is_whole && content.len() == 1 << 20),
+            Err(CollectError::Body { source, .. }) => assert!(!is_whole && source.is_timeout()),
+            Err(error) => panic!("{error}"),
+        }
     }
 }
 
