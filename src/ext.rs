@@ -97,9 +97,17 @@ pub trait RequestExt: sealed::Sealed + Sized {
     /// Reads the body of a request. `reader` is the limit in bytes, inclusive, or a [`Reader`].
     ///
     /// The head tells the length and whether trailers follow, as in [`Collect::of_request`]. A
-    /// declared length over the limit is refused before the body is polled. hyper sends
-    /// `100 Continue` at the first poll. A client that waits for `100 Continue` therefore never
-    /// sends the content of a refused request.
+    /// declared length over the limit is refused before the body is polled.
+    /// [`CollectError::status`](crate::CollectError::status) is the status of the response.
+    ///
+    /// # With hyper
+    ///
+    /// hyper sends `100 Continue` at the first poll. A client that waits for `100 Continue` therefore
+    /// never sends the content of a refused request.
+    ///
+    /// A read that fails drops the body, and hyper then closes the connection after the response. A client
+    /// that is still sending can lose the response. To read on, keep the body:
+    /// `Collect::of_request(&head, &mut body, reader)`. The extractors of the crate presized-axum do this.
     ///
     /// # Examples
     ///

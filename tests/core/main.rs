@@ -22,3 +22,4 @@ mod presized;
 mod rate;
 mod reader;
 mod request;
+mod served;
