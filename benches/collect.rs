@@ -217,10 +217,10 @@ fn bars(cells: &[Cell]) -> Bars {
     let peak = |cell: &Cell| cell.of_length(|spent| spent.peak as f64);
     let kept = |cell: &Cell| cell.of_length(|spent| spent.kept as f64);
     // A reallocation counts twice. In memory, the larger buffer replaces the smaller one.
-    bars.at_most("peak ÷ body, length unknown, most", most(Way::Unknown, &peak), 3.0);
-    bars.at_most("kept ÷ body, length unknown, most", most(Way::Unknown, &kept), 2.0);
-    bars.at_most("kept ÷ body, a tenth declared, most", most(Way::Tenth, &kept), 2.0);
-    bars.at_most("kept ÷ body, ten times declared, most", most(Way::Tenfold, &kept), 2.0);
+    bars.at_most("peak ÷ body, length unknown, most", most(Way::Unknown, &peak), 5.0);
+    bars.at_most("kept ÷ body, length unknown, most", most(Way::Unknown, &kept), 4.0);
+    bars.at_most("kept ÷ body, a tenth declared, most", most(Way::Tenth, &kept), 4.0);
+    bars.at_most("kept ÷ body, ten times declared, most", most(Way::Tenfold, &kept), 4.0);
     for (beside, peer) in [("collect().to_bytes()", Way::Collect), ("the lower bound", Way::Bound)]
     {
         for row in cells.chunks(WAYS.len()).filter(|row| row[0].frame == 64 << 10) {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::budget::Share;
 use crate::pool::{BufferPool, POOLED_FROM};
-use crate::reserve::{Size, TRIM_BELOW};
+use crate::reserve::Size;
 
 /// A buffer that never grows by itself: bytes that are written to it must fit.
 ///
@@ -71,20 +71,14 @@ impl Block {
         Ok(())
     }
 
-    /// Frees the unused capacity. `share` covers what is left and replaces the earlier share.
-    /// Returns false, and changes nothing, if there is no memory for it.
+    /// Copies the content to a buffer of its length. `share` covers that and replaces the earlier
+    /// share. Returns false, and changes nothing, if there is no memory for it.
+    ///
+    /// `Vec::shrink_to_fit` would abort if the allocator failed.
     pub(crate) fn trim(&mut self, share: Option<Share>) -> bool {
         let Ok(mut exact) = reserved(self.bytes.len()) else { return false };
-        if self.is_pooled() || self.bytes.len() < TRIM_BELOW {
-            exact.extend_from_slice(&self.bytes);
-            *self = Self { bytes: exact, pool: None, share };
-        } else {
-            // `Vec::shrink_to_fit` aborts if the allocator fails. Allocators shrink a mapped buffer
-            // in place, and the reservation before was a trial for those that do not.
-            drop(exact);
-            self.bytes.shrink_to_fit();
-            self.share = share;
-        }
+        exact.extend_from_slice(&self.bytes);
+        *self = Self { bytes: exact, pool: None, share };
         true
     }
 

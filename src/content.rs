@@ -115,12 +115,7 @@ impl Content {
     /// counts it.
     pub(crate) fn has_slack(&self, is_counted: bool) -> bool {
         let (len, capacity) = (self.block.len(), self.block.capacity());
-        self.held.is_empty()
-            && if self.block.is_pooled() {
-                reserve::is_pooled_slack(len, capacity)
-            } else {
-                reserve::is_slack(len, capacity, is_counted)
-            }
+        self.held.is_empty() && reserve::is_slack(len, capacity, self.block.is_pooled(), is_counted)
     }
 
     /// Frees unused capacity. `share` covers the content.

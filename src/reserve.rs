@@ -83,18 +83,20 @@ impl Size {
 
 /// Returns the size that a buffer of `held` bytes grows to for a body of unknown length.
 ///
-/// A small body is likely to be one frame, and gets what it needs. Then sizes are powers of two:
-/// they come back from one body to the next, so the allocator finds them again. glibc and musl move
-/// pages instead of bytes, so the factor decides little there. jemalloc and mimalloc copy and fault
-/// in every buffer: the step from 16 to 64 MiB saves a third of that.
+/// A small body is likely to be one frame, and gets what it needs. Then sizes come from one series:
+/// they come back from one body to the next, so the allocator finds them again. Each is four times
+/// the one before, because jemalloc and mimalloc copy a buffer that grows, and keep the smaller
+/// one. Quadrupling takes half the copies of doubling. glibc and musl move the pages of a large
+/// buffer, so the factor costs nothing there.
 fn grown(held: u64, received: u64) -> u64 {
     if held == 0 && received < HAND_OVER_FROM as u64 {
         return received;
     }
-    let factor = if QUADRUPLED.contains(&held) { 4 } else { 2 };
-    let wanted = received.max(held.saturating_mul(factor));
-    let wanted = wanted.checked_next_power_of_two().unwrap_or(u64::MAX);
-    if received <= KEPT_MAX { wanted.min(KEPT_MAX) } else { wanted }
+    let mut size = if received > KEPT_MAX { KEPT_MAX } else { 1 };
+    while size < received {
+        size = size.saturating_mul(4);
+    }
+    if received > KEPT_MAX { size } else { size.min(KEPT_MAX) }
 }
 
 /// Returns the next multiple of an eighth of the power of two below: at most an eighth more.
@@ -111,21 +113,15 @@ pub(crate) fn can_be_whole(frame: usize, received: u64, declared: Option<u64>) -
         && declared.is_none_or(|declared| declared <= received)
 }
 
-/// Returns whether a result of `len` bytes in a buffer of `capacity` is trimmed.
+/// Returns whether a result of `len` bytes is copied out of its buffer of `capacity`.
 ///
-/// A result keeps at most a quarter of its length unused if a budget counts it, or if trimming costs
-/// nothing by its size. Any other result keeps at most its own length unused: the kernel has not
-/// provided memory for pages that were never written, and trimming would cost page faults in every
-/// later body.
-pub(crate) fn is_slack(len: usize, capacity: usize, is_counted: bool) -> bool {
-    let is_dear = (TRIM_BELOW..TRIM_FROM).contains(&len);
-    capacity - len > if is_dear && !is_counted { len } else { len / 4 }
-}
-
-/// Returns whether a result of `len` bytes leaves its pooled buffer of `capacity`: it would keep
-/// more than three quarters of it from other bodies.
-pub(crate) fn is_pooled_slack(len: usize, capacity: usize) -> bool {
-    len < capacity / 4
+/// A result keeps at most three times its length unused, which is what growth leaves. The kernel
+/// has provided no memory for pages that were never written, and a copy would fault in each page
+/// of the content again. At most a quarter of its length stays unused if a budget counts it, or if
+/// it is small. A buffer of a pool is written to by later bodies, so it is a loan of three quarters.
+pub(crate) fn is_slack(len: usize, capacity: usize, is_pooled: bool, is_counted: bool) -> bool {
+    let is_dear = is_pooled || (len >= COPIED_BELOW && !is_counted);
+    capacity - len > if is_dear { len.saturating_mul(3) } else { len / 4 }
 }
 
 fn to_usize(bytes: u64) -> Result<usize, u64> {
@@ -150,21 +146,13 @@ pub(crate) const EAGER_DEFAULT: u64 = 16 << 20;
 const EARNED_PER_BYTE: u64 = 4;
 
 /// The largest buffer that jemalloc keeps for the next body, in bytes. It returns 8 MiB and more to
-/// the kernel at once (`oversize_threshold`), so a body of 6 MiB must not be in such a buffer.
-const KEPT_MAX: u64 = 7 << 20;
+/// the kernel at once (`oversize_threshold`), and in version 5.3.1 also 7 MiB. Four times as much
+/// is below 32 MiB, which is the largest buffer that glibc keeps.
+const KEPT_MAX: u64 = (7 << 20) - (64 << 10);
 
-/// The sizes of buffers that quadruple instead of doubling, in bytes.
-const QUADRUPLED: std::ops::Range<u64> = 16 << 20..32 << 20;
-
-/// Results below this length are trimmed, in bytes. It is glibc's first threshold for mapped
-/// buffers. Below it, a buffer shrinks in place.
-pub(crate) const TRIM_BELOW: usize = 128 << 10;
-
-/// Results of at least this length are trimmed, in bytes. It is glibc's last threshold for mapped
-/// buffers. Above it, freeing a buffer does not change the threshold. Between the two, freeing a
-/// trimmed buffer sets the threshold to the trimmed length: the next body, in a larger buffer, is
-/// mapped and faulted in anew.
-const TRIM_FROM: usize = 32 << 20;
+/// Results below this length are copied if much of their buffer is unused, in bytes. glibc maps
+/// larger buffers, until its threshold has risen.
+const COPIED_BELOW: usize = 128 << 10;
 
 #[cfg(test)]
 mod tests;

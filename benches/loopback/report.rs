@@ -169,7 +169,7 @@ fn bars(outcomes: &Outcomes) -> Bars {
         let value = outcomes.memory(chunked, length, Way::Presized, |memory| memory.resident);
         bars.at_most(format!("resident ÷ body, {body}, chunked"), value, 1.25);
         let value = outcomes.memory(chunked, length, Way::Presized, |memory| memory.kept);
-        bars.at_most(format!("kept ÷ body, {body}, chunked"), value, 2.0);
+        bars.at_most(format!("kept ÷ body, {body}, chunked"), value, 4.0);
     }
     for length in [KIB, 64 * KIB, MIB, six, large] {
         let ratio = outcomes.cpu_ratio(known, length, Way::Presized, Way::Collect);

@@ -32,13 +32,13 @@ impl<B: Body, F: FnMut(Progress) -> ControlFlow<()>, U: Future> Collect<B, F, U>
     /// [`vec`](Self::vec) always copies. `Bytes::from` of its result keeps no memory of the
     /// transport.
     ///
-    /// Unused capacity is freed if it is more than the value in this table. It is kept if there is no
-    /// memory for the smaller buffer.
+    /// The content is copied to a buffer of its length if the unused capacity is more than the value
+    /// in this table. It stays where it is if there is no memory for that buffer.
     ///
     /// | result | unused capacity |
     /// | --- | --- |
     /// | in a buffer of a pool | three quarters of the buffer |
-    /// | no pool and no budget, content from 128 KiB to below 32 MiB | the length of the content |
+    /// | no pool and no budget, content of 128 KiB or more | three times the length of the content |
     /// | any other | a quarter of the length of the content |
     ///
     /// # Errors

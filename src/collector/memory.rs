@@ -60,7 +60,7 @@ impl<D: Buf> Collector<D> {
                 Ok(()) => self.content.fill(&mut data),
                 // A wrong prediction is no error: less memory may be enough.
                 Err(_) if self.is_predicting() => self.predicted = None,
-                // Nor is there a need to double: the body may end soon.
+                // Nor is there a need to quadruple: the body may end soon.
                 Err(_) if self.predicted.is_none() && !self.is_scarce => self.is_scarce = true,
                 // A body over the limit keeps the bytes that there is room for.
                 Err(Refused::Budget(_)) if self.is_refused() => return Poll::Ready(Ok(())),

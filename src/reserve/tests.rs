@@ -73,17 +73,18 @@ fn buffer_of_unknown_length_grows_geometrically() {
         // limit, held, received, size
         (NO_LIMIT, 0, 1, 1),
         (NO_LIMIT, 0, 31 * KIB, 31 << 10),
-        (NO_LIMIT, 0, 400 * KIB, 512 << 10),
-        (NO_LIMIT, 1, 2, 2),
+        (NO_LIMIT, 0, 32 * KIB, 64 << 10),
+        (NO_LIMIT, 0, 400 * KIB, 1 << 20),
+        (NO_LIMIT, 1, 2, 4),
         (NO_LIMIT, 8 * KIB, 9 * KIB, 16 << 10),
         (NO_LIMIT, 8 * KIB, 40 * KIB, 64 << 10),
-        (NO_LIMIT, MIB, MIB + 1, 2 << 20),
-        (NO_LIMIT, 4 * MIB, 4 * MIB + 1, 7 << 20),
-        (NO_LIMIT, 4 * MIB, 7 * MIB + 1, 8 << 20),
-        (NO_LIMIT, 7 * MIB, 7 * MIB + 1, 16 << 20),
-        (NO_LIMIT, 16 * MIB, 16 * MIB + 1, 64 << 20),
-        (NO_LIMIT, 64 * MIB, 64 * MIB + 1, 128 << 20),
-        (NO_LIMIT, 1 << 62, (1 << 62) + 1, isize::MAX as usize),
+        (NO_LIMIT, MIB, MIB + 1, 4 << 20),
+        (NO_LIMIT, 4 * MIB, 4 * MIB + 1, 7104 << 10),
+        (NO_LIMIT, 4 * MIB, 7104 * KIB, 7104 << 10),
+        (NO_LIMIT, 4 * MIB, 7104 * KIB + 1, 28_416 << 10),
+        (NO_LIMIT, 28_416 * KIB, 28_416 * KIB + 1, 113_664 << 10),
+        (NO_LIMIT, 100 * MIB, 101 * MIB, 113_664 << 10),
+        (NO_LIMIT, 1 << 62, isize::MAX as u64, isize::MAX as usize),
         // Within the limit.
         (10, 8, 9, 10),
         (40 * KIB, 32 * KIB, 33 * KIB, 40 << 10),
@@ -116,8 +117,8 @@ fn buffer_of_unknown_length_grows_by_an_eighth_if_memory_is_scarce() {
 #[test]
 fn body_longer_than_predicted_grows_geometrically() {
     let bounds = bounds(NO_LIMIT, 16 * MIB);
-    assert_eq!(next(bounds, Some(10), 10, 11), Ok(32));
-    assert_eq!(next(bounds, Some(MIB), MIB, MIB + 1), Ok(2 << 20));
+    assert_eq!(next(bounds, Some(10), 10, 11), Ok(16));
+    assert_eq!(next(bounds, Some(MIB), MIB, MIB + 1), Ok(4 << 20));
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn eager_bound_of_0_still_reserves_for_received_bytes() {
     let bounds = bounds(NO_LIMIT, 0);
     assert_eq!(next(bounds, None, 0, 3), Ok(3));
     // The growth is within four times the received bytes.
-    assert_eq!(next(bounds, None, 3, 4), Ok(8));
+    assert_eq!(next(bounds, None, 3, 5), Ok(16));
 }
 
 #[test]
@@ -288,30 +289,31 @@ fn small_or_counted_result_keeps_a_quarter_unused() {
         (100, 126, true),
     ];
     for (len, capacity, slack) in table {
-        assert_eq!(is_slack(len, capacity, false), slack, "{len} {capacity}");
+        assert_eq!(is_slack(len, capacity, false, false), slack, "{len} {capacity}");
         let (len, capacity) = (len << 20, capacity << 20);
-        assert_eq!(is_slack(len, capacity, true), slack, "{len} {capacity}");
+        assert_eq!(is_slack(len, capacity, false, true), slack, "{len} {capacity}");
     }
 }
 
 #[test]
-fn result_between_the_thresholds_keeps_its_own_length_unused() {
-    for (len, capacity, slack) in [
-        (TRIM_BELOW, 2 * TRIM_BELOW, false),
-        (TRIM_BELOW, 2 * TRIM_BELOW + 1, true),
-        (6 << 20, 8 << 20, false),
-        (6 << 20, 16 << 20, true),
-        (TRIM_FROM - 1, 64 << 20, true),
-        (TRIM_FROM, 40 << 20, false),
-        (TRIM_FROM, 41 << 20, true),
-    ] {
-        assert_eq!(is_slack(len, capacity, false), slack, "{len} {capacity}");
+fn large_or_pooled_result_keeps_three_times_its_length_unused() {
+    let table = [(0, 0, false), (1, 4, false), (1, 5, true), (4, 16, false), (4, 17, true)];
+    for (len, capacity, slack) in table {
+        for is_counted in [false, true] {
+            assert_eq!(is_slack(len, capacity, true, is_counted), slack, "{len} {capacity}");
+        }
+        let (len, capacity) = (len * COPIED_BELOW, capacity * COPIED_BELOW);
+        assert_eq!(is_slack(len, capacity, false, false), slack, "{len} {capacity}");
     }
+    let below = COPIED_BELOW - 1;
+    assert!(is_slack(below, 2 * COPIED_BELOW, false, false));
+    assert!(!is_slack(below, 2 * COPIED_BELOW, true, false));
 }
 
 #[test]
-fn pooled_result_keeps_three_quarters_unused() {
-    for (len, capacity, slack) in [(1, 4, false), (1, 8, true), (4, 16, false), (4, 20, true)] {
-        assert_eq!(is_pooled_slack(len, capacity), slack, "{len} {capacity}");
+fn result_of_a_body_that_grew_is_copied_only_if_it_is_small() {
+    for received in (COPIED_BELOW as u64..200 * MIB).step_by(99_991) {
+        let capacity = grown(1, received) as usize;
+        assert!(!is_slack(received as usize, capacity, false, false), "{received} {capacity}");
     }
 }

@@ -106,10 +106,10 @@ fn body_that_never_fits_the_budget_fails_instead_of_waiting() {
     );
 }
 
-/// A buffer of 512 KiB and one of twice the size do not fit into 1.25 MiB together.
+/// A buffer of 256 KiB and one of four times the size do not fit together.
 #[test]
-fn body_of_unknown_length_is_read_if_the_budget_has_no_room_to_double_its_buffer() {
-    let budget = MemoryBudget::new(5 << 18);
+fn body_of_unknown_length_is_read_if_the_budget_has_no_room_to_quadruple_its_buffer() {
+    let budget = MemoryBudget::new((5 << 18) - 1);
     for budget in [budget.clone(), budget.fail_fast()] {
         let read = Collect::new(body(600_000), Reader::new(1 << 20).budget(&budget));
         let content = drive(read.bytes()).unwrap();

@@ -14,7 +14,7 @@ fn settled_history_reads_an_unknown_length_with_one_reservation() {
         drive(Collect::new(body(len), Reader::new(u64::MAX).history(&history)).collected()).unwrap()
     };
     let first = read(6 * MIB);
-    assert!(first.stats.reservations > 5, "{:?}", first.stats);
+    assert!(first.stats.reservations > 3, "{:?}", first.stats);
     for len in [6 * MIB, 6 * MIB + 1000, 6 * MIB - 1000] {
         let read = read(len);
         assert_eq!(read.content.len(), len);
