@@ -7,6 +7,8 @@ use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
@@ -35,6 +37,8 @@ pub struct Log {
     pub in_one_poll: Cell<(usize, usize)>,
     /// What `until` waits for has happened.
     pub stops: Cell<bool>,
+    /// All periods in which bytes had to arrive are over.
+    pub late: Arc<AtomicBool>,
     /// Nothing comes any more, and nobody will be woken.
     pub hangs: Cell<bool>,
     /// Where the memory of the reader is counted from.
@@ -111,6 +115,12 @@ impl Body for ScriptBody<'_> {
             Some(Step::Stop) => {
                 self.steps.pop_front();
                 self.log.stops.set(true);
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            Some(Step::Late) => {
+                self.steps.pop_front();
+                self.log.late.store(true, Relaxed);
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }

@@ -57,6 +57,8 @@ pub enum Step {
     Wait(u32),
     /// Not ready, and the reading is to stop.
     Stop,
+    /// Not ready, and the time is over in which bytes had to arrive.
+    Late,
     /// A trailers frame with this in it.
     Trailers(u8),
 }
@@ -243,6 +245,7 @@ impl Case {
                     Step::Empty(count)
                 }
                 CaseStep::Wait(STOPS_FROM..) => Step::Stop,
+                CaseStep::Wait(LATE_FROM..) => Step::Late,
                 CaseStep::Wait(count) => Step::Wait((count % 8).into()),
                 CaseStep::Trailers(value) => Step::Trailers(value),
             });
@@ -306,6 +309,12 @@ const SCALES: [u32; 8] = [0, 0, 0, 0, 1, 2, 4, 6];
 
 /// The scale of a frame, or the count of a wait, from which on it stops the reading: one in 32.
 const STOPS_FROM: u8 = 248;
+
+/// The count of a wait from which on it is too long.
+const LATE_FROM: u8 = 240;
+
+/// Bytes that have to arrive in each period.
+pub const LEAST: u64 = 1_000;
 
 const STEPS_MAX: usize = 64;
 

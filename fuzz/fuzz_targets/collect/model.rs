@@ -5,7 +5,7 @@ use http::HeaderMap;
 use presized::{ContentLength, Mismatch};
 
 use crate::body::trailers;
-use crate::case::{End, Form, Script, Step};
+use crate::case::{End, Form, LEAST, Script, Step};
 
 /// What the reading of a body comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,10 @@ pub enum Verdict {
     },
     Stopped {
         declared: Option<u64>,
+        received: u64,
+    },
+    TooSlow {
+        arrived: u64,
         received: u64,
     },
     NotText {
@@ -84,7 +88,8 @@ pub fn expected(script: &Script) -> Expected {
         over_limit(script),
         over_declared(script, content_length),
         prefix_full(script, content_length),
-        stopped(script, content_length),
+        stopped(script, declared, content_length),
+        late(script),
         Some(ended(script, content_length)),
     ];
     // The first of those at the same step: the limit goes before the declared length.
@@ -186,12 +191,35 @@ fn prefix_full(script: &Script, length: ContentLength) -> Option<Event> {
 }
 
 /// The caller has had enough, of a frame or of waiting.
-fn stopped(script: &Script, length: ContentLength) -> Option<Event> {
+fn stopped(script: &Script, declared: ContentLength, judged: ContentLength) -> Option<Event> {
     let stops = |step: &Step| matches!(step, Step::Stop | Step::Data { stops: true, .. });
     let step = script.steps.iter().position(stops)?;
     let received = sums(script).take_while(|sum| sum.0 <= step).last().map_or(0, |sum| sum.2);
-    let verdict = Verdict::Stopped { declared: length.value(), received };
+    // The length may be judged anew at an empty frame.
+    let is_judged = script.steps[..step].iter().any(|step| matches!(step, Step::Empty(1..)));
+    let declared = if is_judged { judged } else { declared }.value();
+    let verdict = Verdict::Stopped { declared, received };
     Some((step, verdict, received as usize))
+}
+
+/// A wait was too long, in a period in which too little had arrived.
+fn late(script: &Script) -> Option<Event> {
+    let (mut received, mut start) = (0, None);
+    for (index, step) in script.steps.iter().enumerate() {
+        match *step {
+            Step::Data { len, .. } => received += len as u64,
+            Step::Wait(0) | Step::Empty(_) | Step::Trailers(_) => {}
+            Step::Wait(_) | Step::Stop | Step::Late => {
+                let running = start.filter(|start| received - start < LEAST).unwrap_or(received);
+                start = Some(running);
+                if let Step::Late = step {
+                    let verdict = Verdict::TooSlow { arrived: received - running, received };
+                    return Some((index, verdict, received as usize));
+                }
+            }
+        }
+    }
+    None
 }
 
 fn ended(script: &Script, length: ContentLength) -> Event {

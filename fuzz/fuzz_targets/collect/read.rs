@@ -7,15 +7,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::Body;
-use presized::{Collect, CollectError, CollectStats, Presized, Progress, Reader};
+use presized::{Collect, CollectError, CollectStats, MinRate, Presized, Progress, Reader};
 use presized_ledger::{Ledger, Mark, Spent};
 
 use crate::body::{Broken, Log, ScriptBody};
-use crate::case::{Form, Script, Step};
+use crate::case::{Form, LEAST, Script, Step};
 use crate::model::{Verdict, sums};
 
 /// What came of the reading.
@@ -54,7 +55,13 @@ pub fn read(script: &Script) -> Outcome {
     }
     let run = Run { log: &log, wakes: Wakes::new() };
 
-    let mut reader = Reader::new(script.limit).mismatch(script.mismatch);
+    let late = Arc::clone(&log.late);
+    let is_late = move || if late.load(Relaxed) { Poll::Ready(()) } else { Poll::Pending };
+    let rate = MinRate::new(LEAST, Duration::ZERO, move |_| {
+        let is_late = is_late.clone();
+        poll_fn(move |_| is_late())
+    });
+    let mut reader = Reader::new(script.limit).mismatch(script.mismatch).min_rate(rate);
     if let Some(eager) = script.eager {
         reader = reader.eager(eager);
     }
@@ -230,6 +237,7 @@ fn verdict(error: &CollectError<Broken>, script: &Script) -> Verdict {
         CollectError::OutOfMemory { requested, .. } => Verdict::OutOfMemory { requested },
         CollectError::Stalled { received, .. } => Verdict::Stalled { received },
         CollectError::Stopped { declared, received, .. } => Verdict::Stopped { declared, received },
+        CollectError::TooSlow { arrived, received, .. } => Verdict::TooSlow { arrived, received },
         CollectError::InvalidUtf8 { valid_up_to, .. } => Verdict::NotText { valid_up_to },
         CollectError::Body { declared, received, .. } => Verdict::Broken { declared, received },
         _ => panic!("an error the model does not know: {error}"),
