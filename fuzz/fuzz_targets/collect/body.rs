@@ -214,8 +214,9 @@ impl Buf for Chunked {
     }
 }
 
-/// Memory that has nothing to do with the size of a body, in bytes.
-pub const OVERHEAD: u64 = 8 << 10;
+/// Memory that has nothing to do with the size of a body, in bytes: at the most the trailers of
+/// `STEPS_MAX` frames.
+pub const OVERHEAD: u64 = 16 << 10;
 
 /// Most frames in one poll of the reader.
 const FRAMES_IN_ONE_POLL: usize = 256;
