@@ -55,7 +55,8 @@ use crate::{Delivery, PresizedRequestService};
 ///
 /// # Cancel safety
 ///
-/// Dropping a body frees what was reserved. The layer has no timeout.
+/// Dropping a body frees what was reserved. The layer has no timeout. A
+/// [`MinRate`](presized::MinRate) on the reader fails a body that is collected and arrives too slowly.
 ///
 /// # Examples
 ///

@@ -9,13 +9,12 @@
 use std::time::Duration;
 
 use axum::Router;
-use axum::http::StatusCode;
 use axum::routing::{post, put};
-use presized::{BufferPool, MemoryBudget, Reader};
+use presized::{BufferPool, MemoryBudget, MinRate, Reader};
 use presized_axum::{PresizedBytes, PresizedJson};
 use serde::Deserialize;
 use tokio::net::TcpListener;
-use tower_http::timeout::TimeoutLayer;
+use tokio::time::sleep;
 
 const ADDRESS: &str = "127.0.0.1:3000";
 
@@ -36,14 +35,14 @@ async fn user(PresizedJson(user): PresizedJson<User>) -> String {
 fn app(memory: u64) -> Router {
     let reader = Reader::new(4096) // bytes
         .budget(&MemoryBudget::new(memory))
-        .pool(&BufferPool::new(64 << 20));
+        .pool(&BufferPool::new(64 << 20))
+        // A slow upload keeps its memory, and others wait for it. 10 KiB must arrive every 10 s.
+        .min_rate(MinRate::new(10 << 10, Duration::from_secs(10), sleep));
     // Pictures may be larger, and share the budget and the pool.
     let pictures = reader.clone().limit(8 << 20);
     Router::new()
         .route("/picture", put(picture).with_state(pictures))
         .route("/user", post(user))
-        // A slow upload keeps its memory, and others wait for it.
-        .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, Duration::from_secs(60)))
         .with_state(reader)
 }
 
@@ -56,8 +55,11 @@ async fn main() -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use axum::body::Body;
+    use std::io;
+
+    use axum::body::{Body, Bytes};
     use axum::http::Request;
+    use futures_util::stream;
     use http_body_util::BodyExt;
     use tower::ServiceExt;
 
@@ -85,5 +87,12 @@ mod tests {
         assert_eq!(send(user(r#"{"name":"Ada"}"#), 4096).await, (200, "hello Ada\n".to_owned()));
         assert_eq!(send(user("{}"), 4096).await.0, 422);
         assert_eq!(send(user(&" ".repeat(4097)), 4096).await.0, 413);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn slow_upload_is_rejected() {
+        let slow = stream::pending::<Result<Bytes, io::Error>>();
+        let request = Request::put("/picture").body(Body::from_stream(slow)).unwrap();
+        assert_eq!(send(request, 64 << 20).await.0, 408);
     }
 }

@@ -6,3 +6,4 @@ mod extract;
 mod limits;
 mod load;
 mod server;
+mod slow;
