@@ -5,6 +5,8 @@ pub mod cargo_lambda;
 pub mod chain;
 pub mod chunked;
 pub mod client;
+#[cfg(feature = "coded")]
+pub mod coded;
 pub mod drive;
 pub mod eventstream;
 pub mod frames;

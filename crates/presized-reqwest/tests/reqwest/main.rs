@@ -1,7 +1,6 @@
 //! Tests of `ResponseExt` with reqwest: every form, the limit on decoded bodies, errors, and the
 //! memory that a decompression bomb takes.
 
-mod coded;
 mod memory;
 mod reading;
 mod reqwest_012;

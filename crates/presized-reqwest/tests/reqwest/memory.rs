@@ -3,11 +3,11 @@
 
 use presized::CollectError;
 use presized_reqwest::ResponseExt;
+use presized_support::coded::{CODINGS, PIECE, bomb};
 use presized_support::ledger::{Ledger, Spent};
 use presized_support::server::Server;
 use tokio::runtime;
 
-use crate::coded::{CODINGS, PIECE, bomb};
 use crate::{client, coded_response};
 
 const MIB: u64 = 1 << 20;

@@ -7,13 +7,13 @@ use http::header::ETAG;
 use http::{HeaderMap, HeaderValue};
 use presized::{BufferPool, CollectError, ContentLength, LengthHistory, Reader};
 use presized_reqwest::ResponseExt;
+use presized_support::coded::{CODINGS, PIECE, bomb, coded};
 use presized_support::mock::Mock;
 use presized_support::server::Server;
 use reqwest::{Body, Client, Method, Response};
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
-use crate::coded::{CODINGS, PIECE, bomb, coded};
 use crate::{client, coded_response, get, respond, whole_response};
 
 #[derive(Debug, Deserialize, PartialEq)]

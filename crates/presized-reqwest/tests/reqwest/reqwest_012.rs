@@ -1,11 +1,11 @@
 //! reqwest 0.12, whose responses are read through `http::Response` by the trait of the core.
 
 use presized::{Collect, CollectError, ContentLength, ResponseExt};
+use presized_support::coded::coded;
 use presized_support::server::Server;
 use reqwest::Method;
 use reqwest_012::{Body, Client};
 
-use crate::coded::coded;
 use crate::{coded_response, whole_response};
 
 /// Sends one request and reads the response with this limit in bytes.

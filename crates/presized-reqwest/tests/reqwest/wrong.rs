@@ -6,11 +6,11 @@ use std::time::Duration;
 use presized::{BufferPool, CollectError, MemoryBudget, MinRate, Reader};
 use presized_reqwest::ResponseExt;
 use presized_support::chain::{chain, messages};
+use presized_support::coded::{CODINGS, coded};
 use presized_support::mock::Mock;
 use presized_support::server::{Protocol, Server, known, stalled};
 use reqwest::{Body, Method};
 
-use crate::coded::{CODINGS, coded};
 use crate::{client, coded_response, get, respond, whole_response};
 
 type ReadError = CollectError<reqwest::Error>;

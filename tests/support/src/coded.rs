@@ -8,10 +8,10 @@ use brotli::CompressorWriter;
 use flate2::{Compress, Compression, Crc, FlushCompress, write::GzEncoder};
 
 /// The codings by their names in Content-Encoding.
-pub(crate) const CODINGS: [&str; 3] = ["gzip", "br", "zstd"];
+pub const CODINGS: [&str; 3] = ["gzip", "br", "zstd"];
 
 /// Returns `content` in a coding.
-pub(crate) fn coded(coding: &str, content: &[u8]) -> Vec<u8> {
+pub fn coded(coding: &str, content: &[u8]) -> Vec<u8> {
     match coding {
         "gzip" => {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -40,7 +40,7 @@ pub(crate) fn coded(coding: &str, content: &[u8]) -> Vec<u8> {
 /// Returns `pieces` times [`PIECE`] zeros in a coding.
 ///
 /// `window` is the base 2 logarithm of the decoder's window. gzip has a fixed window and ignores it.
-pub(crate) fn bomb(coding: &str, pieces: usize, window: u8) -> Vec<u8> {
+pub fn bomb(coding: &str, pieces: usize, window: u8) -> Vec<u8> {
     match coding {
         "gzip" => gzip_bomb(pieces),
         "br" => brotli_bomb(pieces, window),
@@ -115,7 +115,7 @@ struct Bits {
 impl Bits {
     fn push(&mut self, value: u64, bits: u32) {
         for bit in 0..bits {
-            if self.used % 8 == 0 {
+            if self.used.is_multiple_of(8) {
                 self.bytes.push(0);
             }
             let last = self.bytes.len() - 1;
@@ -144,7 +144,7 @@ fn zstd_block(kind: usize, size: usize, last: bool) -> [u8; 3] {
 }
 
 /// Decoded size of one piece, in bytes.
-pub(crate) const PIECE: usize = 4 << 20;
+pub const PIECE: usize = 4 << 20;
 
 static ZEROS: [u8; PIECE] = [0; PIECE];
 
