@@ -31,11 +31,11 @@ use crate::upload::Upload;
 /// - 400 if the content is not JSON;
 /// - 422 if the content is JSON and not a `T`.
 ///
-/// It adds 503 if there is no memory for the body now.
+/// It adds 503 if there is no memory for the body now, and 408 if the body is too slow.
 ///
 /// # Cancel safety
 ///
-/// If the client closes the connection, the handler is dropped, and what was reserved is freed.
+/// If the client closes the connection, or a timeout drops the handler, what was reserved is freed.
 ///
 /// # Examples
 ///
@@ -65,7 +65,7 @@ where
     async fn from_request(request: Request, state: &S) -> Result<Self, PresizedRejection> {
         let mut upload = Upload::new(request, state);
         if !declares_json(&upload.head().headers) {
-            return Err(upload.reject(PresizedRejection::MissingJsonContentType));
+            return Err(PresizedRejection::MissingJsonContentType);
         }
         let read = upload.collect().json().await;
         upload.finish(read).map(Self)

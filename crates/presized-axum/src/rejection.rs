@@ -15,7 +15,7 @@ use serde_json::error::Category;
 /// As a response it has the [`status`](Self::status) and, as plain text, the
 /// [`body_text`](Self::body_text).
 ///
-/// The rest of a rejected request is read and dropped in the background, also if the rejection is
+/// The rest of a rejected request is read and dropped in the background, even if the rejection is
 /// turned into another response. The [crate documentation](crate) has the bounds.
 ///
 /// # Examples

@@ -18,7 +18,7 @@ use crate::upload::Upload;
 ///
 /// # Cancel safety
 ///
-/// If the client closes the connection, the handler is dropped, and what was reserved is freed.
+/// If the client closes the connection, or a timeout drops the handler, what was reserved is freed.
 ///
 /// # Examples
 ///

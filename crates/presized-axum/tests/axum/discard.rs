@@ -7,11 +7,12 @@ use std::time::Duration;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::put;
-use presized::{MemoryBudget, Reader};
+use presized::{MemoryBudget, MinRate, Reader};
 use presized_axum::{PresizedBytes, PresizedJson, PresizedRejection};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
+use tower_http::timeout::TimeoutLayer;
 
 use crate::server::{DEADLINE, connect, exchange, head, read_response, serve};
 
@@ -121,6 +122,30 @@ async fn every_rejection_reads_the_rest_of_the_request() {
             assert_status(&head, status);
             stream = reading.unsplit(timeout(DEADLINE, writing).await.unwrap().unwrap());
         }
+    }
+}
+
+/// The reader and a layer of tower-http have a time for the body.
+#[tokio::test(start_paused = true)]
+async fn client_that_was_too_slow_sees_408_and_keeps_its_connection() {
+    let second = Duration::from_secs(1);
+    let upload = async |PresizedBytes(content): PresizedBytes| content;
+    let reader = Reader::new(LIMIT as u64);
+    let by_reader = put(upload).with_state(reader.clone().min_rate(MinRate::new(1, second, sleep)));
+    let by_layer = put(upload)
+        .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, second))
+        .with_state(reader);
+    for route in [by_reader, by_layer] {
+        let mut stream = connect(Router::new().route("/upload", route), 4096);
+        for _ in 0..2 {
+            let (head, _) = exchange(&mut stream, declared(9) + "hello").await;
+            assert_status(&head, 408);
+            // The rest comes after the response.
+            stream.write_all(b" you").await.unwrap();
+        }
+        let (head, text) = exchange(&mut stream, declared(5) + "hello").await;
+        assert_status(&head, 200);
+        assert_eq!(text, "hello");
     }
 }
 
