@@ -1,12 +1,13 @@
 //! GetBucketPolicy, whose payload is a string; GetObject, which streams; and HeadObject.
 
 use aws_sdk_s3::error::ProvideErrorMetadata;
-use presized::CollectError;
+use aws_sdk_s3::operation::get_object::GetObjectOutput;
+use presized::{Collect, CollectError, Collected, ContentLength, Reader};
 use presized_aws_sdk::Interceptor;
 use presized_support::scripted::{Reply, Scripted};
 
-use crate::clients::s3;
-use crate::{LIMIT, read_error};
+use crate::clients::{Settings, s3};
+use crate::{LIMIT, chunked, read_error};
 
 #[tokio::test]
 async fn a_policy_is_the_string_that_was_sent() {
@@ -35,6 +36,47 @@ async fn checksum_of_an_object_is_compared_as_without_the_interceptor() {
     let error = output.body.collect().await.unwrap_err();
     let error = crate::causes(&error).last().unwrap().to_string();
     assert!(error.contains("checksum mismatch"), "{error}");
+}
+
+/// The line of the README of presized-aws-sdk.
+async fn read(output: GetObjectOutput, limit: u64) -> Result<Collected, presized_aws_sdk::Error> {
+    let reader = Reader::new(limit).checked_at_end(true);
+    let read = Collect::new(output.body.into_inner(), reader).collected().await;
+    read.map_err(CollectError::boxed)
+}
+
+#[tokio::test]
+async fn streamed_object_is_read_within_a_limit_by_one_line() {
+    let object = [b'x'; 100_000];
+    let checksum = ("x-amz-checksum-crc32", "AAAAAA==");
+    let short = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello";
+    let server = Scripted::in_turn([
+        Reply::response("200 OK", &[], object),
+        Reply::response("200 OK", &[], object),
+        chunked(&["hel", "lo"], ""),
+        Reply::response("200 OK", &[checksum], "hello"),
+        Reply::Close(short.into()),
+    ]);
+    let client = s3(server.address(), Settings::default());
+    let get = async || client.get_object().bucket("bucket").key("key").send().await.unwrap();
+
+    let object_read = read(get().await, 100_000).await.unwrap();
+    assert_eq!(object_read.content, object[..]);
+    assert_eq!(object_read.stats.content_length, ContentLength::Exact(100_000));
+    assert_eq!(object_read.stats.reservations, 1);
+
+    let error = read(get().await, 99_999).await.unwrap_err();
+    assert!(matches!(error, CollectError::DeclaredTooLarge { declared: 100_000, .. }), "{error}");
+
+    assert_eq!(read(get().await, 5).await.unwrap().content, "hello");
+
+    let error = read(get().await, 5).await.unwrap_err();
+    let cause = crate::causes(&error).last().unwrap().to_string();
+    assert!(cause.contains("checksum mismatch"), "{cause}");
+
+    let error = read(get().await, 10).await.unwrap_err();
+    assert!(matches!(error, CollectError::Body { declared: Some(10), .. }), "{error}");
+    assert_eq!(error.into_partial(), "hello");
 }
 
 #[tokio::test]
