@@ -44,13 +44,29 @@ impl RuntimeClientBuilder {
         self
     }
 
-    /// Sets how events are read: the limit in bytes, the pool and the history.
+    /// Sets how events are read: the limit in bytes, the pool, the history and the budget.
     ///
     /// The default limit is [`EVENT_MAX`](super::wire::EVENT_MAX), which is Lambda's own. A reader
     /// without a pool gets one that keeps up to 16 MiB: the event and the response of one
     /// invocation. [`RuntimeClient::from_env`] keeps as much for each concurrent invocation. A
     /// reader without a history gets one. The history predicts the length of events that declare
     /// none.
+    ///
+    /// # With a memory budget
+    ///
+    /// A [`MemoryBudget`](presized::MemoryBudget) bounds the memory of the events of all concurrent
+    /// invocations. An event counts until the last clone of its `Bytes` is dropped. Responses do not
+    /// count.
+    ///
+    /// - An event waits for room after Lambda has sent it, so the wait is part of the time that the
+    ///   function has for the invocation. While it waits, the invocation is not handled.
+    /// - Handlers that keep events after they return, for example in a cache, deadlock the function:
+    ///   once they hold the whole budget, every later event waits for ever. Copy what you keep.
+    /// - With [`fail_fast`](presized::MemoryBudget::fail_fast), an event without room fails its
+    ///   invocation, which is reported as `Runtime.EventUnreadable`.
+    /// - A limit above the budget fails every event. The default limit is 6 MiB.
+    ///
+    /// Lambda bounds concurrency already, so most functions need no budget.
     pub fn reader(mut self, reader: impl Into<Reader>) -> Self {
         self.reader = reader.into();
         self

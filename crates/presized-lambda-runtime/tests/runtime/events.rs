@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use presized::{BufferPool, Reader};
+use presized::{BufferPool, CollectError, MemoryBudget, Reader};
 use presized_lambda_runtime::{EVENT_MAX, ErrorKind, ErrorReport, RuntimeClient};
 use presized_support::chain::messages;
 use presized_support::scripted::{Reply, Scripted};
@@ -96,6 +96,31 @@ async fn buffer_of_an_event_is_used_for_the_next_event() {
     }
     assert_eq!((pool.stats().misses, pool.stats().hits), (after.misses, after.hits + 5));
     assert_eq!(client.pool().stats(), pool.stats());
+}
+
+#[tokio::test]
+async fn event_waits_for_the_budget_until_an_earlier_event_is_dropped() {
+    let sent = [b'e'; 1000];
+    let server = Scripted::start(move |_, _| event(sent));
+    let budget = MemoryBudget::new(1500);
+    let client = |budget: &MemoryBudget| {
+        let reader = Reader::new(1000).budget(budget);
+        RuntimeClient::builder().endpoint(server.url()).reader(reader).build().unwrap()
+    };
+    let waiting = client(&budget);
+    let kept = next(&waiting).await.event;
+    let mut second = std::pin::pin!(next(&waiting));
+    tokio::select! {
+        _ = &mut second => panic!("it did not wait"),
+        () = tokio::time::sleep(Duration::from_millis(50)) => assert_eq!(budget.in_use(), 1000),
+    }
+    let error = in_time(client(&budget.fail_fast()).next()).await.unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Event(CollectError::Budget { .. })), "{error:?}");
+    assert!(!error.is_fatal());
+
+    drop(kept);
+    assert_eq!(second.await.event, sent[..]);
+    assert_eq!(budget.in_use(), 0);
 }
 
 /// The limit is inclusive. An event over it is reported, and does not end the process.
