@@ -22,9 +22,9 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// - At most the given number of idle bytes. The buffers that were idle longest are freed to make
 ///   room.
-/// - No buffer that was idle longer than the maximum age. An old buffer is freed the next time a
-///   buffer is taken or returned, because nothing runs in the background. [`trim`](Self::trim)
-///   frees all.
+/// - No buffer that was idle longer than the maximum age, as soon as it is found. Nothing runs in
+///   the background: each time a buffer is taken or returned, at most two old ones are freed. So no
+///   caller pays for all of them. [`trim`](Self::trim) frees all.
 /// - No buffers under 16 KiB, which the allocator keeps itself.
 ///
 /// Capacities are rounded up in steps of an eighth of the power of two below: from 1 MiB to 2 MiB,
@@ -232,11 +232,13 @@ impl State {
         self.stats.outstanding_bytes += capacity as u64;
     }
 
-    /// Takes out the buffers that are too old. The caller frees them without the lock.
+    /// Takes out a few buffers that are too old. The caller frees them without the lock.
     fn expire(&mut self, now: Instant, max_age: Duration) -> Vec<Vec<u8>> {
-        let mut expired = Vec::new();
         let is_old = |since: Instant| now.saturating_duration_since(since) >= max_age;
-        while self.ages.first_key_value().is_some_and(|(_, &(since, _))| is_old(since)) {
+        let mut expired = Vec::new();
+        while expired.len() < EXPIRED_AT_ONCE
+            && self.ages.first_key_value().is_some_and(|(_, &(since, _))| is_old(since))
+        {
             expired.extend(self.take_longest_idle());
         }
         expired
@@ -246,4 +248,24 @@ impl State {
 /// The smallest pooled buffer, in bytes. The allocator keeps smaller ones itself.
 pub(crate) const POOLED_FROM: usize = 16 << 10;
 
+/// Old buffers that one call frees. More than one, so that they become fewer while new ones return.
+const EXPIRED_AT_ONCE: usize = 2;
+
 const MAX_AGE_DEFAULT: Duration = Duration::from_secs(60);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_use_frees_at_most_two_buffers_that_have_aged() {
+        let (start, age) = (Instant::now(), Duration::from_secs(60));
+        let mut state = State::default();
+        for at in 0..5 {
+            state.keep(Vec::with_capacity(POOLED_FROM), start + Duration::from_secs(at));
+        }
+        let mut expired = |seconds| state.expire(start + Duration::from_secs(seconds), age).len();
+        assert_eq!([59, 60, 70, 70, 70].map(&mut expired), [0, 1, 2, 2, 0]);
+        assert_eq!((state.stats, state.idle.len()), (PoolStats::default(), 0));
+    }
+}
