@@ -1,48 +1,56 @@
-//! The accounts of a memory budget: the banker's algorithm.
+//! The accounts of a memory budget: which request is granted, and which waits.
 //!
-//! Decides which request is granted and which waits. It works on numbers and wakers and takes no
-//! lock. The documentation of `MemoryBudget` has the rules and the reason why they are safe.
+//! The documentation of `MemoryBudget` has the rules and the reason why they are safe. The cost of a
+//! call grows with the number of different claims, and not with the number of bodies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::task::{Poll, Waker};
 
+use crate::reserve::size_class;
+
 /// The accounts of one budget. Sizes are in bytes.
+#[derive(Default)]
 pub(crate) struct Bank {
     capacity: u64,
     free: u64,
-    /// The next number of a body or a request.
-    next: u64,
-    /// The bodies that are being read.
+    /// The number of the youngest body.
+    last: u64,
+    /// The bodies that are being read. A lower number is older.
     bodies: BTreeMap<u64, Body>,
-    /// The bodies that hold memory, by the bytes that they may still need.
-    needs: BTreeSet<(u64, u64)>,
-    /// Bytes of finished contents. They return when the contents are dropped.
-    settled: u64,
-    /// Bodies that hold memory and wait for more, by the numbers of their requests.
-    growing: BTreeMap<u64, u64>,
-    /// Bodies that hold nothing and wait, by the numbers of their requests.
-    newcomers: BTreeMap<u64, u64>,
+    /// The growing bodies, by claim.
+    classes: BTreeMap<u64, Class>,
+    /// Bodies that hold nothing and wait, and grow after their request.
+    first: BTreeSet<u64>,
+    /// Bodies that hold nothing and wait, and need no more after their request.
+    only: BTreeSet<u64>,
 }
 
-struct Body {
+/// Growing bodies of one claim: they hold memory and may need more.
+#[derive(Default)]
+struct Class {
     held: u64,
+    /// The bytes that each holds.
+    bodies: BTreeMap<u64, u64>,
+    waiting: BTreeSet<u64>,
+}
+
+#[derive(Default)]
+struct Body {
     claim: u64,
+    held: u64,
+    /// It needs no more than it holds.
+    is_settled: bool,
     request: Option<Request>,
+    /// Bytes of a request that was granted and not polled again.
+    granted: u64,
 }
 
-impl Body {
-    /// Returns the bytes that it may still need.
-    fn need(&self) -> u64 {
-        self.claim.saturating_sub(self.held)
-    }
-}
-
-struct Request {
-    /// Its key in the queue.
-    number: u64,
-    bytes: u64,
-    /// `None` once the request is granted.
-    waker: Option<Waker>,
+pub(crate) struct Request {
+    pub(crate) bytes: u64,
+    /// The body needs no more after it.
+    pub(crate) is_last: bool,
+    /// `None` if the body does not wait.
+    pub(crate) waker: Option<Waker>,
 }
 
 /// The budget has no room now, and the body does not wait.
@@ -51,201 +59,193 @@ pub(crate) struct Exhausted;
 
 impl Bank {
     pub(crate) fn new(capacity: u64) -> Self {
-        Self {
-            capacity,
-            free: capacity,
-            next: 0,
-            bodies: BTreeMap::new(),
-            needs: BTreeSet::new(),
-            settled: 0,
-            growing: BTreeMap::new(),
-            newcomers: BTreeMap::new(),
-        }
+        Self { capacity, free: capacity, ..Self::default() }
     }
 
     pub(crate) fn free(&self) -> u64 {
         self.free
     }
 
-    /// Opens the account of a body that claims at most this many bytes.
+    /// Opens the account of a body that claims at most this many bytes. They are rounded up, so
+    /// that there are at most eight claims from one power of two to the next.
     pub(crate) fn open(&mut self, claim: u64) -> u64 {
-        let id = self.number();
-        let claim = claim.min(self.capacity);
-        self.bodies.insert(id, Body { held: 0, claim, request: None });
-        id
+        self.last += 1;
+        let claim = size_class(claim).min(self.capacity);
+        self.bodies.insert(self.last, Body { claim, ..Body::default() });
+        self.last
     }
 
-    /// Requests `bytes` more, or repeats that request. Without a waker the body does not wait. A
-    /// replaced waker goes to `stale`, so that the caller drops it without the lock.
+    /// Requests more bytes, or repeats that request. A waker that is not needed goes to `stale`, so
+    /// that the caller drops it without the lock. After a grant, the caller serves the others.
     pub(crate) fn request(
         &mut self,
         id: u64,
-        bytes: u64,
-        waker: Option<Waker>,
+        mut request: Request,
         stale: &mut Option<Waker>,
     ) -> Poll<Result<(), Exhausted>> {
-        let has_waiters = !self.growing.is_empty() || !self.newcomers.is_empty();
-        let Some(body) = self.bodies.get_mut(&id) else {
-            return Poll::Ready(Err(Exhausted));
-        };
-        if let Some(request) = &mut body.request {
-            debug_assert_eq!(request.bytes, bytes);
+        let refused = Poll::Ready(Err(Exhausted));
+        let Some(body) = self.bodies.get_mut(&id) else { return refused };
+        if let Some(waiting) = &mut body.request {
+            // A request without a waker leaves the waiting one in place.
             if request.waker.is_some() {
-                // A request without a waker leaves the waiting one in place.
-                if waker.is_some() {
-                    *stale = std::mem::replace(&mut request.waker, waker);
-                }
-                return Poll::Pending;
+                *stale = std::mem::replace(&mut waiting.waker, request.waker);
             }
-            body.request = None;
+            return Poll::Pending;
+        }
+        if std::mem::take(&mut body.granted) > 0 {
             return Poll::Ready(Ok(()));
         }
-        let total = body.held.saturating_add(bytes);
-        if total > self.capacity {
-            return Poll::Ready(Err(Exhausted));
-        }
-        let holds = body.held > 0;
-        let outgrown = total > body.claim;
-        if (holds || !has_waiters) && self.can_grant(id, bytes) {
-            self.grant(id, bytes);
-            return Poll::Ready(Ok(()));
-        }
+        let (holds, total) = (body.held > 0, body.held.saturating_add(request.bytes));
+        let is_outgrown = body.is_settled || total > body.claim;
+        request.is_last |= is_outgrown || total == body.claim;
         // A body that holds memory and waits for more than it claimed could deadlock.
-        let Some(waker) = waker.filter(|_| !holds || !outgrown) else {
-            return Poll::Ready(Err(Exhausted));
-        };
-        let number = self.number();
-        let Some(body) = self.bodies.get_mut(&id) else {
-            return Poll::Ready(Err(Exhausted));
-        };
-        // The claim rises only for a body that holds nothing, so no grant depends on it yet.
-        body.claim = body.claim.max(total);
-        body.request = Some(Request { number, bytes, waker: Some(waker) });
-        let queue = if holds { &mut self.growing } else { &mut self.newcomers };
-        queue.insert(number, id);
-        Poll::Pending
+        let can_wait = request.waker.is_some() && !(holds && is_outgrown);
+        let is_free = request.bytes <= self.free;
+        if total > self.capacity || !(is_free || can_wait) {
+            return refused;
+        }
+        // A growing body that needs no more makes room for the others.
+        let is_granted = holds && request.is_last && is_free;
+        self.change(id, |body| body.request = Some(request));
+        if is_granted || self.next() == Some(id) {
+            *stale = self.grant(id);
+            self.change(id, |body| body.granted = 0);
+            return Poll::Ready(Ok(()));
+        }
+        if can_wait {
+            return Poll::Pending;
+        }
+        let withdrawn = self.change(id, |body| body.request.take()).flatten();
+        *stale = withdrawn.and_then(|request| request.waker);
+        refused
     }
 
     /// Closes the account of a body that is finished or given up. Returns the waker of a request
     /// that is withdrawn.
     pub(crate) fn close(&mut self, id: u64) -> Option<Waker> {
-        let mut body = self.bodies.remove(&id)?;
-        self.needs.remove(&(body.need(), id));
-        let request = body.request.take();
-        let mut waker = None;
-        if let Some(request) = request {
-            self.growing.remove(&request.number);
-            self.newcomers.remove(&request.number);
-            waker = request.waker;
-            if waker.is_none() {
-                // The request was granted and not polled again.
-                body.held -= request.bytes;
-                self.free += request.bytes;
-            }
-        }
-        self.settled += body.held;
-        waker
+        let request = self.change(id, |body| {
+            body.held = 0;
+            body.request.take()
+        });
+        self.free += self.bodies.remove(&id)?.granted;
+        request.flatten()?.waker
     }
 
     /// Returns `bytes` of the body, or of its content, to the budget.
     pub(crate) fn give_back(&mut self, id: u64, bytes: u64) {
         self.free += bytes;
-        if self.bodies.contains_key(&id) {
-            self.change(id, |body| body.held -= bytes);
-        } else {
-            self.settled -= bytes;
-        }
+        self.change(id, |body| body.held -= bytes);
     }
 
     /// Grants the requests that can be granted, and returns the wakers to wake.
     pub(crate) fn serve(&mut self) -> Vec<Waker> {
         let mut served = Vec::new();
-        let mut from = 0;
-        while let Some((&number, &id)) = self.growing.range(from..).next() {
-            from = number + 1;
-            if self.grant_request(id, &mut served) {
-                self.growing.remove(&number);
-            }
-        }
-        while self.growing.is_empty() {
-            let Some((_, &id)) = self.newcomers.first_key_value() else { break };
-            if !self.grant_request(id, &mut served) {
-                break;
-            }
-            self.newcomers.pop_first();
+        while let Some(id) = self.next() {
+            served.extend(self.grant(id));
         }
         served
     }
 
-    /// Grants the request of a waiting body if it can be granted. Returns whether the body leaves
-    /// its queue.
-    fn grant_request(&mut self, id: u64, served: &mut Vec<Waker>) -> bool {
-        let Some(bytes) = self.bodies.get(&id).and_then(|body| Some(body.request.as_ref()?.bytes))
-        else {
-            return true;
+    /// Returns the waiting body whose request is granted next.
+    fn next(&self) -> Option<u64> {
+        let (mut any_grows, mut any_lacks_bytes, mut smaller) = (false, false, u64::MAX);
+        for (class, eldest, room) in self.rooms() {
+            if let Some((id, request)) = self.eldest(&class.waiting) {
+                let room = if id == eldest { smaller } else { room };
+                let is_safe = request.is_last || request.bytes <= room;
+                if is_safe && request.bytes <= self.free {
+                    return Some(id);
+                }
+                (any_grows, any_lacks_bytes) = (true, any_lacks_bytes || is_safe);
+            }
+            smaller = room;
+        }
+        let first = self.eldest(&self.first).filter(|_| !any_grows);
+        let first = first.filter(|&(id, request)| request.bytes <= self.room(id));
+        let either = [first, self.eldest(&self.only)].into_iter().flatten();
+        let (id, request) = either.min_by_key(|&(id, _)| id)?;
+        (!any_lacks_bytes && request.bytes <= self.free).then_some(id)
+    }
+
+    /// Returns the eldest body of a queue.
+    fn eldest(&self, queue: &BTreeSet<u64>) -> Option<(u64, &Request)> {
+        let &id = queue.first()?;
+        Some((id, self.bodies.get(&id)?.request.as_ref()?))
+    }
+
+    /// Returns the classes from the smallest claim on, each with its eldest body, and how many bytes
+    /// another body can get. The eldest can get as many as others of the class before.
+    fn rooms(&self) -> impl Iterator<Item = (&Class, u64, u64)> {
+        let mut held: u64 = self.classes.values().map(|class| class.held).sum();
+        let mut room = u64::MAX;
+        self.classes.iter().filter_map(move |(claim, class)| {
+            let (&eldest, own) = class.bodies.first_key_value()?;
+            room = room.min((self.capacity - claim).saturating_sub(held - own));
+            held -= class.held;
+            Some((class, eldest, room))
+        })
+    }
+
+    /// Returns how many bytes a body that holds nothing can get.
+    fn room(&self, id: u64) -> u64 {
+        let Some(&Body { claim, .. }) = self.bodies.get(&id) else { return 0 };
+        let held: u64 = self.classes.range(claim..).map(|(_, class)| class.held).sum();
+        let class = self.classes.get(&claim);
+        let has_elder = class.is_some_and(|class| class.bodies.range(..id).next().is_some());
+        let rooms = self.rooms().take(self.classes.range(..=claim).count());
+        let room = rooms.last().map_or(u64::MAX, |(.., room)| room);
+        if has_elder || held <= self.capacity - claim { room } else { 0 }
+    }
+
+    /// Grants the request of a body, and returns its waker.
+    fn grant(&mut self, id: u64) -> Option<Waker> {
+        let request = self.change(id, |body| {
+            let request = body.request.take()?;
+            body.held += request.bytes;
+            body.is_settled = request.is_last;
+            body.granted = request.bytes;
+            Some(request)
+        })??;
+        self.free -= request.bytes;
+        request.waker
+    }
+
+    /// Changes a body, and moves it to its class and its queue.
+    fn change<T>(&mut self, id: u64, change: impl FnOnce(&mut Body) -> T) -> Option<T> {
+        let place = |body: &Body| {
+            let grows = Some(body.held).filter(|&held| held > 0 && !body.is_settled);
+            (grows, body.request.as_ref().map(|request| request.is_last))
         };
-        if !self.can_grant(id, bytes) {
-            return false;
+        let body = self.bodies.get_mut(&id)?;
+        let (grew, waited) = place(body);
+        let changed = change(body);
+        // A body that holds nothing can grow again.
+        body.is_settled &= body.held > 0;
+        let ((grows, waits), claim) = (place(body), body.claim);
+        if (grew.is_some(), waited) != (grows.is_some(), waits) {
+            waited.map(|is_last| self.queue(claim, grew, is_last).remove(&id));
+            waits.map(|is_last| self.queue(claim, grows, is_last).insert(id));
         }
-        self.grant(id, bytes);
-        let request = self.bodies.get_mut(&id).and_then(|body| body.request.as_mut());
-        served.extend(request.and_then(|request| request.waker.take()));
-        true
-    }
-
-    fn number(&mut self) -> u64 {
-        let number = self.next;
-        self.next += 1;
-        number
-    }
-
-    fn grant(&mut self, id: u64, bytes: u64) {
-        self.free -= bytes;
-        self.change(id, |body| {
-            body.held += bytes;
-            body.claim = body.claim.max(body.held);
-        });
-    }
-
-    fn change(&mut self, id: u64, change: impl FnOnce(&mut Body)) {
-        let Some(body) = self.bodies.get_mut(&id) else { return };
-        self.needs.remove(&(body.need(), id));
-        change(body);
-        if body.held > 0 {
-            self.needs.insert((body.need(), id));
-        }
-    }
-
-    /// Returns whether `bytes` are free, and whether all bodies can still finish one after the
-    /// other once `id` holds them.
-    ///
-    /// The bodies that need least finish first, because the bytes that they return help the others.
-    /// Bodies that hold nothing can finish last in any order, because no claim is above the budget.
-    fn can_grant(&self, id: u64, bytes: u64) -> bool {
-        let (Some(free), Some(body)) = (self.free.checked_sub(bytes), self.bodies.get(&id)) else {
-            return false;
-        };
-        let own_need = body.need().saturating_sub(bytes);
-        // With its whole claim the body can finish alone, and then returns it.
-        if own_need == 0 {
-            return true;
-        }
-        let mut free = free + self.settled;
-        let mut own = Some(body.held + bytes);
-        let most_needed = self.needs.last().map_or(0, |&(need, _)| need).max(own_need);
-        for &(need, other) in self.needs.iter().filter(|&&(_, other)| other != id) {
-            if own_need <= free {
-                free += own.take().unwrap_or(0);
+        if grew != grows {
+            let class = self.classes.entry(claim).or_default();
+            class.held = class.held - grew.unwrap_or(0) + grows.unwrap_or(0);
+            match grows {
+                Some(held) => class.bodies.insert(id, held),
+                None => class.bodies.remove(&id),
+            };
+            if class.bodies.is_empty() {
+                self.classes.remove(&claim);
             }
-            if most_needed <= free {
-                return true;
-            }
-            if need > free {
-                return false;
-            }
-            free += self.bodies.get(&other).map_or(0, |body| body.held);
         }
-        own.is_none() || own_need <= free
+        Some(changed)
+    }
+
+    fn queue(&mut self, claim: u64, grows: Option<u64>, is_last: bool) -> &mut BTreeSet<u64> {
+        match grows {
+            Some(_) => &mut self.classes.entry(claim).or_default().waiting,
+            None if is_last => &mut self.only,
+            None => &mut self.first,
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::task::{Context, Poll, Waker};
 
-use crate::bank::{Bank, Exhausted};
+use crate::bank::{Bank, Exhausted, Request};
 use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A bound in bytes on the memory of all bodies that are read under it.
@@ -31,27 +31,46 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// # Order
 ///
-/// 1. Bodies that hold memory and need more are served first, in the order of their requests. If a
-///    request does not fit now, a later one that fits is served before it.
-/// 2. Bodies that hold nothing follow, strictly in the order of their requests.
+/// 1. Bodies that hold memory and need more are served first: smaller claims before larger ones, and
+///    the eldest body of each claim first.
+/// 2. Bodies that hold nothing follow, in the order of their requests.
+///
+/// A body can wait for free bytes, or because a deadlock would be possible. In the second case,
+/// bodies that need only one share pass it. The last share of a body that holds memory is granted at
+/// once if its bytes are free.
+///
+/// A request searches sorted trees and looks at each different claim once. Otherwise its cost does
+/// not depend on how many bodies are open, wait or are cancelled.
 ///
 /// # No deadlock
 ///
-/// Every body has a claim: the most memory that it can need.
+/// A body that can need more after its first share has a claim: the most memory that it can need.
 ///
 /// | body | claim |
 /// | --- | --- |
-/// | declared length within the eager bound | its length |
+/// | declared length within the eager bound | none, because it needs one share |
 /// | declared length above the eager bound | twice its length, for the old and the new buffer |
 /// | unknown length | twice its limit, for the old and the new buffer |
 ///
-/// The claim of a body of unknown length counts as the whole budget at most. A share is granted only if
-/// all bodies can still finish one after the other: the banker's algorithm (E. W. Dijkstra, EWD
-/// 108, 1965). So one body can always finish. A body can be longer than declared and need more than
-/// its claim. Then it does not wait: it gets the bytes if they are free now, and fails if they are
-/// not.
+/// A claim is rounded up by at most an eighth, and is the whole budget at most. A body grows from
+/// its first share to its last. A growing body gets a share only if this stays true for each claim
+/// `c` of a growing body:
 ///
-/// A large claim keeps room free that the body may never use. Keep limits small compared to the
+/// > Together, the growing bodies with a claim of `c` or more hold at most the budget less `c`. The
+/// > eldest body with claim `c` is not counted.
+///
+/// So all growing bodies can finish one after the other: from the smallest claim to the largest, and
+/// for each claim from the eldest body to the youngest. When it is a body's turn, the bodies before
+/// it have returned their bytes, and the others hold at most the budget less its claim. So its whole
+/// claim fits, once the contents of finished bodies are dropped. All other bodies finish without
+/// another share.
+///
+/// A body can be longer than declared and need more than its claim. Then it does not wait: it gets
+/// the bytes if they are free now, and fails if they are not.
+///
+/// A body that needs only one share waits for bytes that are in use, and never for bytes that are
+/// kept free. A slow growing body keeps its claim free from growing bodies with the same claim or a
+/// larger one, and those that hold nothing queue behind them. Keep limits small compared to the
 /// budget, or one slow body keeps others waiting.
 ///
 /// Progress has three conditions:
@@ -148,32 +167,44 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Requests `bytes` more. It must be polled until it is ready.
+    /// Requests `bytes` more. It must be polled until it is ready. After the last request, the body
+    /// needs no more memory.
     ///
     /// Dropping the account withdraws the request.
     pub(crate) fn poll_share(
         &self,
         cx: &mut Context<'_>,
         bytes: u64,
+        is_last: bool,
     ) -> Poll<Result<Share, Exhausted>> {
-        self.request(self.waits.then(|| cx.waker()), bytes)
+        self.request(self.waits.then(|| cx.waker()), bytes, is_last)
     }
 
     /// Requests `bytes` without waiting.
-    pub(crate) fn try_share(&self, bytes: u64) -> Option<Share> {
-        match self.request(None, bytes) {
+    pub(crate) fn try_share(&self, bytes: u64, is_last: bool) -> Option<Share> {
+        match self.request(None, bytes, is_last) {
             Poll::Ready(Ok(share)) => Some(share),
             _ => None,
         }
     }
 
-    fn request(&self, waker: Option<&Waker>, bytes: u64) -> Poll<Result<Share, Exhausted>> {
+    fn request(
+        &self,
+        waker: Option<&Waker>,
+        bytes: u64,
+        is_last: bool,
+    ) -> Poll<Result<Share, Exhausted>> {
         // Wakers are cloned and dropped without the lock: a waker can own a task, and the task can
         // own shares of this budget.
-        let waker = waker.cloned();
+        let request = Request { bytes, is_last, waker: waker.cloned() };
         let mut stale = None;
-        let answer = self.shared.lock().request(self.id, bytes, waker, &mut stale);
+        let mut bank = self.shared.lock();
+        let answer = bank.request(self.id, request, &mut stale);
+        // A body that needs no more can make room for others to grow.
+        let served = if answer.is_ready() { bank.serve() } else { Vec::new() };
+        drop(bank);
         drop(stale);
+        served.into_iter().for_each(Waker::wake);
         let share = || Share { shared: self.shared.clone(), id: self.id, bytes };
         answer.map_ok(|()| share())
     }

@@ -100,7 +100,7 @@ fn grown(held: u64, received: u64) -> u64 {
 }
 
 /// Returns the next multiple of an eighth of the power of two below: at most an eighth more.
-fn size_class(bytes: u64) -> u64 {
+pub(crate) fn size_class(bytes: u64) -> u64 {
     let step = 1 << bytes.checked_ilog2().unwrap_or(0).saturating_sub(3);
     bytes.checked_next_multiple_of(step).unwrap_or(bytes)
 }

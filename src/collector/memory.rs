@@ -82,7 +82,9 @@ impl<D: Buf> Collector<D> {
 
     /// Reserves memory, after the budget has granted a share for it.
     fn poll_reserve(&mut self, cx: &mut Context<'_>, size: Size) -> Poll<Result<(), Refused>> {
-        let share = ready!(self.poll_share(cx, self.content.share_of(size)))?;
+        let most = self.exact().unwrap_or(self.bounds.limit);
+        let is_last = size.exact as u64 >= most;
+        let share = ready!(self.poll_share(cx, self.content.share_of(size), is_last))?;
         Poll::Ready(self.content.reserve(size, share).map_err(Refused::from))
     }
 
@@ -99,11 +101,13 @@ impl<D: Buf> Collector<D> {
             && is_free_to_hand_over(frame)
     }
 
-    /// Asks the budget for `bytes`, if there is a budget.
+    /// Asks the budget for `bytes`, if there is a budget. After the last request, the body needs no
+    /// more.
     fn poll_share(
         &mut self,
         cx: &mut Context<'_>,
         bytes: usize,
+        is_last: bool,
     ) -> Poll<Result<Option<Share>, Refused>> {
         let Some(budget) = self.options.reader.get_budget() else {
             return Poll::Ready(Ok(None));
@@ -112,7 +116,7 @@ impl<D: Buf> Collector<D> {
         let is_worth_waiting = !self.is_predicting() && !self.is_refused();
         let account = self.account.get_or_insert_with(|| budget.open(claim));
         let share = if is_worth_waiting {
-            let Poll::Ready(share) = account.poll_share(cx, bytes as u64) else {
+            let Poll::Ready(share) = account.poll_share(cx, bytes as u64, is_last) else {
                 self.awaited = Some(bytes as u64);
                 // The sender has no part in this delay.
                 self.period = None;
@@ -120,7 +124,7 @@ impl<D: Buf> Collector<D> {
             };
             share
         } else {
-            account.try_share(bytes as u64).ok_or(Exhausted)
+            account.try_share(bytes as u64, is_last).ok_or(Exhausted)
         };
         Poll::Ready(share.map(Some).map_err(|Exhausted| Refused::Budget(bytes as u64)))
     }
@@ -134,7 +138,7 @@ impl<D: Buf> Collector<D> {
             // The caller can use the spare capacity of the buffer for the next body.
             (Target::Lent, _) => {}
             (Target::Bytes, Some(account)) => {
-                if let Some(share) = account.try_share(self.content.len() as u64) {
+                if let Some(share) = account.try_share(self.content.len() as u64, true) {
                     self.content.trim(Some(share));
                 }
             }

@@ -30,7 +30,11 @@ impl Held {
 
 /// Waits for a share within the claim.
 fn take(account: &Account, bytes: u64) -> Share {
-    match block_on(poll_fn(|cx| account.poll_share(cx, bytes))) {
+    take_one(account, bytes, false)
+}
+
+fn take_one(account: &Account, bytes: u64, is_last: bool) -> Share {
+    match block_on(poll_fn(|cx| account.poll_share(cx, bytes, is_last))) {
         Ok(share) => share,
         Err(Exhausted) => panic!("{bytes} bytes are within the claim"),
     }
@@ -40,8 +44,8 @@ fn take(account: &Account, bytes: u64) -> Share {
 fn read(budget: &MemoryBudget, held: &Held, claim: u64, shares: &[u64]) {
     let account = budget.open(claim);
     let mut kept = Vec::new();
-    for &bytes in shares {
-        kept.push(take(&account, bytes));
+    for (index, &bytes) in shares.iter().enumerate() {
+        kept.push(take_one(&account, bytes, index + 1 == shares.len()));
         held.add(bytes);
     }
     drop(account);
@@ -90,6 +94,18 @@ fn three_bodies_of_unequal_claims_all_finish() {
 }
 
 #[test]
+fn growing_body_and_bodies_that_need_one_share_all_finish() {
+    model(3, &[(3, &[1, 1]), (3, &[2]), (3, &[2])]);
+}
+
+/// The first and the second body must not hold two bytes at the same time, unless it is the last
+/// share of one.
+#[test]
+fn growing_bodies_whose_last_shares_make_room_both_finish() {
+    model(4, &[(3, &[1, 1]), (4, &[1, 2])]);
+}
+
+#[test]
 fn three_bodies_finish_when_one_takes_the_whole_budget() {
     model(2, &[(2, &[2]), (1, &[1]), (2, &[1, 1])]);
 }
@@ -103,7 +119,7 @@ fn cancelled_request_wakes_the_next_body() {
         // Dropped before or after its request is granted, without taking the share.
         let cancelled = budget.open(1);
         let mut cx = Context::from_waker(Waker::noop());
-        assert!(cancelled.poll_share(&mut cx, 1).is_pending());
+        assert!(cancelled.poll_share(&mut cx, 1, false).is_pending());
         let waiting = thread::spawn({
             let budget = budget.clone();
             move || {
@@ -153,7 +169,7 @@ fn body_that_outgrows_its_claim_never_waits() {
         let account = budget.open(1);
         let first = take(&account, 1);
         let mut cx = Context::from_waker(Waker::noop());
-        match account.poll_share(&mut cx, 1) {
+        match account.poll_share(&mut cx, 1, false) {
             Poll::Ready(Ok(_) | Err(Exhausted)) => {}
             Poll::Pending => panic!("a body waits for more than it claimed"),
         }
@@ -177,8 +193,8 @@ fn fail_fast_handle_never_waits() {
         });
         let account = budget.fail_fast().open(1);
         let mut cx = Context::from_waker(Waker::noop());
-        assert!(account.poll_share(&mut cx, 1).is_ready());
-        assert!(account.try_share(2).is_none());
+        assert!(account.poll_share(&mut cx, 1, false).is_ready());
+        assert!(account.try_share(2, false).is_none());
         drop(account);
         other.join().unwrap();
         assert_eq!((budget.in_use(), budget.capacity()), (0, 1));

@@ -2,9 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Response};
@@ -13,7 +11,7 @@ use presized::{
     ResponseExt,
 };
 use presized_support::drive::{drive, poll_once};
-use presized_support::mock::{Mock, MockError, Step};
+use presized_support::mock::{Mock, Step};
 
 use crate::bodies::{MIB, body};
 
@@ -281,114 +279,4 @@ fn waker_that_owns_a_budget_share_can_be_dropped_while_waiting() {
         }
         assert_eq!(budget.in_use(), 0);
     }
-}
-
-#[test]
-fn cancelling_two_thousand_waiting_bodies_frees_the_budget() {
-    let budget = MemoryBudget::new(256 << 20);
-    let read = || {
-        let steps = [
-            Step::Data(Bytes::from(vec![b'x'; 20_000])),
-            Step::Wait,
-            Step::Data(Bytes::from(vec![b'x'; 60_000])),
-            Step::Hang,
-        ];
-        Box::pin(Collect::new(Mock::new(steps), Reader::new(100 << 20).budget(&budget)).bytes())
-    };
-    let mut reads: Vec<_> = (0..2000).map(|_| read()).collect();
-    for _ in 0..2 {
-        for read in &mut reads {
-            assert!(poll_once(read.as_mut()).is_pending());
-        }
-    }
-    // Each cancellation frees a place for others. Comparing all with all would take minutes.
-    drop(reads);
-    assert_eq!(budget.in_use(), 0);
-}
-
-/// A xorshift generator: a seed gives the same bodies on every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-}
-
-/// Each of 400 bodies fits the budget alone. All of them finish on threads that wait for each other,
-/// and leave budget and pool unused.
-#[test]
-fn growing_bodies_under_a_tight_budget_all_finish() {
-    let budget = MemoryBudget::new(600_000);
-    let pool = BufferPool::new(1 << 20);
-    let finished = Arc::new(AtomicU64::new(0));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(4)
-        .enable_time()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let mut tasks = tokio::task::JoinSet::new();
-        for seed in 1..=400 {
-            let (budget, pool, finished) = (budget.clone(), pool.clone(), finished.clone());
-            tasks.spawn(async move {
-                let mut random = Random(u64::wrapping_mul(seed, 0x9E37_79B9_7F4A_7C15));
-                let len = random.below(200_000) as usize;
-                let frame = 1 + random.below(20_000) as usize;
-                let mut steps = Vec::new();
-                for at in (0..len).step_by(frame) {
-                    steps.push(Step::Data(Bytes::from(vec![seed as u8; frame.min(len - at)])));
-                    if random.below(3) == 0 {
-                        steps.push(Step::Wait);
-                    }
-                }
-                let fails = random.below(10) == 0;
-                if fails {
-                    steps.push(Step::Fail("reset"));
-                }
-                let mut reader = Reader::new(200_000).budget(&budget);
-                let mut content_length = ContentLength::Unknown;
-                match random.below(4) {
-                    0 => content_length = ContentLength::Exact(len as u64),
-                    1 => content_length = ContentLength::Hint(random.below(200_000)),
-                    2 => reader = reader.eager(random.below(50_000)),
-                    _ => {}
-                }
-                if random.below(2) == 0 {
-                    reader = reader.pool(&pool);
-                }
-                let collect = Collect::new(Mock::new(steps), reader).content_length(content_length);
-                let read: Result<Bytes, CollectError<MockError>> = match random.below(3) {
-                    0 => collect.vec().await.map(Bytes::from),
-                    1 => match tokio::time::timeout(
-                        Duration::from_micros(random.below(3000)),
-                        collect.bytes(),
-                    )
-                    .await
-                    {
-                        Ok(read) => read,
-                        Err(_cancelled) => Ok(Bytes::from(vec![seed as u8; len])),
-                    },
-                    _ => collect.bytes().await,
-                };
-                match read {
-                    Ok(content) => assert_eq!(content, vec![seed as u8; len]),
-                    Err(error) => assert!(fails, "{error}"),
-                }
-                finished.fetch_add(1, SeqCst);
-            });
-        }
-        while let Some(task) = tokio::time::timeout(Duration::from_secs(60), tasks.join_next())
-            .await
-            .expect("no body finished within 60 s")
-        {
-            task.unwrap();
-        }
-    });
-    assert_eq!(finished.load(SeqCst), 400);
-    assert_eq!(budget.in_use(), 0);
-    assert_eq!(pool.stats().outstanding, 0);
 }

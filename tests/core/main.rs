@@ -5,6 +5,7 @@
 mod bodies;
 mod budget;
 mod control;
+mod crowd;
 mod errors;
 mod fairness;
 mod forms;
