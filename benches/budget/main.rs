@@ -1,7 +1,10 @@
 //! Many bodies at once, with and without a budget: peak memory and CPU time.
 //!
 //! Each case is a client process of its own. It opens a connection for each body and requests all
-//! bodies at the same time. The contents are checked and dropped.
+//! bodies at the same time. The contents are checked and dropped. The module `crowd` measures what the
+//! budget itself costs.
+
+mod crowd;
 
 use http::Method;
 use http_body_util::BodyExt;
@@ -92,7 +95,7 @@ fn main() -> Result<(), Error> {
     record::rows("budget", &rows(&cells))?;
     record::chart("budget", &chart(&cells, counts))?;
     record::table("budget", &markdown(&cells))?;
-    Ok(())
+    crowd::run()
 }
 
 /// Runs a client process, which reads all bodies once.
