@@ -54,12 +54,17 @@ fn read(budget: &MemoryBudget, held: &Held, claim: u64, shares: &[u64]) {
     }
 }
 
-/// Runs each body in a thread of its own and checks that it returns all its bytes.
-fn model(budget: u64, bodies: &'static [(u64, &'static [u64])]) {
+/// Runs `model` in the interleavings with at most two preemptions.
+fn check(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
     // Two preemptions find nearly all there is to find; without a bound this takes hours.
     builder.preemption_bound = Some(2);
-    builder.check(move || {
+    builder.check(model);
+}
+
+/// Runs each body in a thread of its own and checks that it returns all its bytes.
+fn model(budget: u64, bodies: &'static [(u64, &'static [u64])]) {
+    check(move || {
         let held = Arc::new(Held { bytes: AtomicU64::new(0), budget });
         let budget = MemoryBudget::new(budget);
         let threads: Vec<_> = bodies
@@ -155,7 +160,7 @@ fn content_dropped_by_another_thread_returns_its_bytes() {
 
 #[test]
 fn body_that_outgrows_its_claim_never_waits() {
-    loom::model(|| {
+    check(|| {
         let budget = MemoryBudget::new(2);
         let other = thread::spawn({
             let budget = budget.clone();
