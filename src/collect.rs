@@ -18,7 +18,8 @@ use crate::{ContentLength, Progress, Reader};
 /// A [`Reader`] says how the body is read. Nothing happens until a form is awaited:
 /// [`bytes`](Self::bytes), [`vec`](Self::vec), [`text`](Self::text),
 /// [`collected`](Self::collected), [`append_to`](Self::append_to) or [`prefix`](Self::prefix). The
-/// feature `json` adds `json`. Awaiting the `Collect` itself gives [`Bytes`](bytes::Bytes).
+/// feature `json` adds `json`, and the feature `stream` adds `from_stream`, which reads a stream.
+/// Awaiting the `Collect` itself gives [`Bytes`](bytes::Bytes).
 /// [`into_presized`](Self::into_presized) and [`into_limited`](Self::into_limited) make a body of
 /// it again. All of them except `into_limited` run the same loop.
 ///
