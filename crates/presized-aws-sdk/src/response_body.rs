@@ -61,5 +61,8 @@ impl Body for ResponseBody {
 /// A body that ends early counts as a failed transfer, as in the length check of the SDK, which covers
 /// GET only.
 fn is_retryable(error: &Error) -> bool {
-    matches!(error, CollectError::Body { .. } | CollectError::Incomplete { .. })
+    matches!(
+        error,
+        CollectError::Body { .. } | CollectError::Incomplete { .. } | CollectError::TooSlow { .. }
+    )
 }

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode, Uri, response};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use tracing::Instrument;
 
 use super::call_options::CallOptions;
@@ -23,7 +23,7 @@ use super::target::Target;
 use super::transport::{Phase, SendError};
 use super::wire::Operation;
 use super::{Error, ErrorKind, Invocation, ServiceError};
-use presized::Collect;
+use presized::{Collect, CollectError};
 
 /// One call, with all its attempts.
 pub(super) struct Call {
@@ -170,7 +170,8 @@ impl Call {
         Ok(request)
     }
 
-    /// Reads the error that Lambda returned. Its body may be missing or incomplete.
+    /// Reads the error that Lambda returned. Its body may be missing or incomplete. If it does not
+    /// end in time, the bytes that had arrived are used.
     async fn service_error(
         &self,
         head: response::Parts,
@@ -179,12 +180,10 @@ impl Call {
         signed_at: SystemTime,
     ) -> Failure {
         let limit = self.options.reader.get_limit().min(ERROR_BODY_LIMIT);
-        let reading = Collect::of_response(&Method::POST, &head, body, limit).prefix();
-        let body = match timeout_at(self.deadline, timeout(ERROR_BODY_TIMEOUT, reading)).await {
-            Ok(Ok(Ok(prefix))) => prefix.content,
-            Ok(Ok(Err(error))) => error.into_partial(),
-            Ok(Err(_)) | Err(_) => Bytes::new(),
-        };
+        let end = self.deadline.min(Instant::now() + ERROR_BODY_TIMEOUT);
+        let collect = Collect::of_response(&Method::POST, &head, body, limit);
+        let read = collect.until(sleep_until(end)).prefix().await;
+        let body = read.map_or_else(CollectError::into_partial, |prefix| prefix.content);
         let error = ServiceError::parse(&head, body);
         if error.is_expired_token() {
             self.client.credentials.invalidate(credentials);

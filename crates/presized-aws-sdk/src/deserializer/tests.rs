@@ -1,6 +1,7 @@
 use std::convert::Infallible;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use aws_smithy_runtime_api::client::interceptors::context::Output;
 use aws_smithy_types::config_bag::Layer;
@@ -8,7 +9,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame};
 use http_body_util::{BodyExt, Full, StreamBody};
 
-use presized::{CollectError, MemoryBudget, Reader};
+use presized::{CollectError, MemoryBudget, MinRate, Reader};
 
 use super::*;
 use crate::Error;
@@ -177,6 +178,19 @@ fn transfer_errors_are_retried_and_others_are_final() {
         let read = format!("{:?}", source.downcast_ref::<Error>().unwrap());
         assert!(read.starts_with(expected), "{read} instead of {expected}");
     }
+}
+
+#[test]
+fn slow_response_is_retried() {
+    let body = StreamBody::new(futures_util::stream::pending::<Result<Frame<Bytes>, Infallible>>());
+    let rate = MinRate::new(1, Duration::from_secs(10), |_| std::future::ready(()));
+    let mut cfg = bag(false);
+    install(&mut cfg, Method::GET, Settings(Reader::new(5).min_rate(rate)));
+    let error = orchestrate(&cfg, response(&[], SdkBody::from_body_1_x(body))).unwrap_err();
+    assert!(error.is_response_error(), "{error:?}");
+    let source = std::error::Error::source(&error).unwrap();
+    let read = source.downcast_ref::<Error>().unwrap();
+    assert!(matches!(read, CollectError::TooSlow { received: 0, .. }), "{read:?}");
 }
 
 #[test]

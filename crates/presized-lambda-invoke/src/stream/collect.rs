@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use http_body::{Body, Frame};
 use presized::{Collect, CollectError, Reader};
-use tokio::time::timeout_at;
+use tokio::time::sleep_until;
 
 use super::chunks::Chunks;
 use crate::{BoxError, Error, Invocation};
@@ -18,12 +18,11 @@ pub(super) async fn collect<B>(mut chunks: Chunks<B>, reader: Reader) -> Result<
 where
     B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
 {
-    let deadline = chunks.deadline();
-    let collect = Collect::new(Payload(&mut chunks), reader);
-    // The stream does not check the deadline while `collect` waits for the budget.
-    let collected = timeout_at(deadline, collect.bytes()).await;
+    // The stream does not check its deadline while `collect` waits for the budget.
+    let deadline = sleep_until(chunks.deadline());
+    let collected = Collect::new(Payload(&mut chunks), reader).until(deadline).bytes().await;
     let error = match (collected, chunks.completion.take()) {
-        (Ok(Ok(payload)), Some(completion)) => {
+        (Ok(payload), Some(completion)) => {
             return Ok(Invocation {
                 status: chunks.head.status,
                 payload,
@@ -36,12 +35,12 @@ where
             });
         }
         // The error of the stream is complete, except for the bytes that had arrived.
-        (Ok(Err(CollectError::Body { source, partial, .. })), _) => {
+        (Err(CollectError::Body { source, partial, .. }), _) => {
             return Err(source.with_partial(partial));
         }
-        (Ok(Ok(_)), None) => Error::broken(FAILED_BEFORE),
-        (Ok(Err(error)), _) => Error::read(error.map_body(io::Error::other)),
-        (Err(_), _) => chunks.timed_out(),
+        (Ok(_), None) => Error::broken(FAILED_BEFORE),
+        (Err(CollectError::Stopped { partial, .. }), _) => chunks.timed_out().with_partial(partial),
+        (Err(error), _) => Error::read(error.map_body(io::Error::other)),
     };
     Err(chunks.fail(error))
 }

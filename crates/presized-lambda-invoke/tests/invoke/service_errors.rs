@@ -93,13 +93,14 @@ async fn limit_applies_to_error_bodies() {
 }
 
 #[tokio::test]
-async fn stalled_error_body_ends_at_the_deadline() {
-    let head = b"HTTP/1.1 404 Not Found\r\nx-amzn-ErrorType: X\r\nContent-Length: 9\r\n\r\n";
+async fn stalled_error_body_ends_at_the_deadline_and_keeps_what_came() {
+    let head = b"HTTP/1.1 404 Not Found\r\nx-amzn-ErrorType: X\r\nContent-Length: 9\r\n\r\nbroken";
     let server = Scripted::start(move |_, _| Reply::Hang(Bytes::from_static(head)));
     // Long enough for the head to arrive on a busy machine.
     let call = client(&server).invoke("f").timeout(Duration::from_millis(500));
     let error = call.send().await.unwrap_err();
-    assert_eq!(error.as_service_error().unwrap().code.as_deref(), Some("X"));
+    let service = error.as_service_error().unwrap();
+    assert_eq!((service.code.as_deref(), &service.body[..]), (Some("X"), &b"broken"[..]));
     assert!(!error.may_have_run());
 }
 
