@@ -31,16 +31,16 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// # Order
 ///
-/// 1. Bodies that hold memory and need more are served first: smaller claims before larger ones, and
-///    the eldest body of each claim first.
+/// 1. Bodies that hold memory and need more are served first. Those with a smaller claim come before
+///    those with a larger one. For each claim, the order is that of their first requests.
 /// 2. Bodies that hold nothing follow, in the order of their requests.
 ///
 /// A body can wait for free bytes, or because a deadlock would be possible. In the second case,
 /// bodies that need only one share pass it. The last share of a body that holds memory is granted at
 /// once if its bytes are free.
 ///
-/// A request searches sorted trees and looks at each different claim once. Otherwise its cost does
-/// not depend on how many bodies are open, wait or are cancelled.
+/// A request searches sorted trees, and looks at each different claim. Otherwise its cost does not
+/// depend on how many bodies are open, wait or are cancelled.
 ///
 /// # No deadlock
 ///
@@ -61,17 +61,17 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// So all growing bodies can finish one after the other: from the smallest claim to the largest, and
 /// for each claim from the eldest body to the youngest. When it is a body's turn, the bodies before
-/// it have returned their bytes, and the others hold at most the budget less its claim. So its whole
-/// claim fits, once the contents of finished bodies are dropped. All other bodies finish without
-/// another share.
+/// it have returned their bytes, and the growing bodies after it hold at most the budget less its
+/// claim. So its whole claim fits, once the contents of finished bodies are dropped. Bodies that do
+/// not grow hold all that they need, or wait without holding anything.
 ///
 /// A body can be longer than declared and need more than its claim. Then it does not wait: it gets
 /// the bytes if they are free now, and fails if they are not.
 ///
-/// A body that needs only one share waits for bytes that are in use, and never for bytes that are
-/// kept free. A slow growing body keeps its claim free from growing bodies with the same claim or a
-/// larger one, and those that hold nothing queue behind them. Keep limits small compared to the
-/// budget, or one slow body keeps others waiting.
+/// A body that needs only one share waits for bytes that are in use, or behind bodies that do. It
+/// never waits for bytes that are kept free for a claim. A slow growing body keeps its claim free
+/// from growing bodies with the same claim or a larger one, and new ones queue behind those. Keep
+/// limits small compared to the budget, or one slow body keeps others waiting.
 ///
 /// Progress has three conditions:
 ///
@@ -86,8 +86,8 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// A read fails with [`CollectError::Budget`](crate::CollectError::Budget):
 ///
-/// - before the body is polled, if the limit is above the budget, or if the length is exact and its
-///   claim is above the budget;
+/// - before the body is polled, if the limit is above the budget, or if the length is exact, above
+///   the eager bound, and its claim is above the budget;
 /// - later, if a body of unknown length needs more than the whole budget;
 /// - under a [`fail_fast`](Self::fail_fast) handle, if the budget has no room now.
 ///
