@@ -29,7 +29,8 @@ pub enum ErrorKind {
         /// The time since the call began.
         after: Duration,
     },
-    /// The connection failed after the request may have been sent, or the response is invalid.
+    /// The connection failed after the request may have been sent, or the response is invalid or
+    /// slower than the [`MinRate`](presized::MinRate) of the reader.
     Broken(BoxError),
     /// The response exceeds the limit.
     TooLarge(CollectError<io::Error>),
