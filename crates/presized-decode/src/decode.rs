@@ -26,7 +26,9 @@ pin_project! {
     ///   skipped.
     /// - Zeros after the last member of gzip are ignored, as gzip(1) does. Any other byte after the
     ///   end of the content is [`DecodeError::Trailing`].
-    /// - A body without a single coded byte is empty, as after HEAD. Browsers do the same.
+    /// - A body without a single coded byte is empty, because a response to HEAD has a coding and no
+    ///   content. Use a transport that reports a connection that ends too early, as hyper does.
+    /// - A frame of zstd that has less content than it says is [`DecodeError::Checksum`].
     /// - Content that needs a dictionary is [`DecodeError::Dictionary`].
     ///
     /// # The work of one poll

@@ -15,6 +15,8 @@ pub(crate) struct Zstd {
     head_len: usize,
     /// The window of the frame in bytes.
     window: u64,
+    /// Bytes of content that the frame says it has and that have not come, if it says so.
+    missing: Option<u64>,
     context: Option<Context>,
     memory: Memory,
     has_begun: bool,
@@ -26,6 +28,9 @@ enum State {
     /// A frame to skip, of which this many bytes are left.
     Skip(u32),
     Frame,
+    /// A frame that ended before the length that it says. libzstd accepts it from a stream if its last
+    /// block is empty.
+    Short,
 }
 
 struct Context {
@@ -44,6 +49,7 @@ impl Zstd {
             head: [0; HEAD_MAX],
             head_len: 0,
             window: 0,
+            missing: None,
             context: None,
             memory: memory.clone(),
             has_begun: false,
@@ -66,7 +72,7 @@ impl Zstd {
                 Err(DecodeError::Dictionary { coding: Coding::Zstd })
             }
             Ok(Some(ZstdHead::Frame { window, content, .. })) => {
-                self.window = window;
+                (self.window, self.missing) = (window, content);
                 self.has_begun = true;
                 self.begin(memory(window, content))
             }
@@ -121,7 +127,10 @@ impl Zstd {
         let next = context.zstd.decompress_stream(&mut to, &mut from);
         let (read, written) = (from.pos(), to.pos());
         context.holds_output = written == room && room > 0;
+        // libzstd fails if there is more content than the frame says.
+        self.missing = self.missing.map(|missing| missing.saturating_sub(written as u64));
         match next {
+            Ok(0) if self.missing.is_some_and(|missing| missing > 0) => self.state = State::Short,
             Ok(0) => self.state = State::Head,
             Ok(next) => context.next = next,
             Err(code) => return Err(self.error(code)),
@@ -164,6 +173,7 @@ impl Stage for Zstd {
                     self.state = if left == 0 { State::Head } else { State::Skip(left) };
                     Ok(())
                 }
+                State::Short => Err(DecodeError::Checksum { coding: Coding::Zstd }),
                 State::Head => {
                     let Some((&byte, rest)) = input.split_first() else { return (0, Ok(())) };
                     *input = rest;
@@ -177,10 +187,11 @@ impl Stage for Zstd {
     }
 
     fn finish(&self) -> Result<(), DecodeError> {
-        if self.state == State::Head && self.head_len == 0 {
-            return Ok(());
+        match self.state {
+            State::Head if self.head_len == 0 => Ok(()),
+            State::Short => Err(DecodeError::Checksum { coding: Coding::Zstd }),
+            _ => Err(DecodeError::Truncated { coding: Coding::Zstd }),
         }
-        Err(DecodeError::Truncated { coding: Coding::Zstd })
     }
 }
 

@@ -81,6 +81,32 @@ async fn wrong_checksum_is_an_error_after_the_last_byte() {
 }
 
 #[tokio::test]
+async fn zstd_frame_with_less_content_than_it_says_is_an_error_after_what_came() {
+    // Single segments that say 4 bytes. libzstd checks this only if the last block has content.
+    let table: [(&[u8], &[u8]); 4] = [
+        (b"\x20\x04\x01\0\0", b""),
+        // With the checksum of nothing.
+        (b"\x24\x04\x01\0\0\x99\xe9\xd8\x51", b""),
+        (b"\x20\x04\x18\0\0abc\x01\0\0", b"abc"),
+        (b"\x20\x04\x19\0\0abc", b"abc"),
+    ];
+    for (frame, expected) in table {
+        let coded = [&[0x28, 0xb5, 0x2f, 0xfd], frame].concat();
+        for rest in [&b""[..], &Form::Zstd.code(b"world")] {
+            for size in [1, usize::MAX] {
+                let coded = [&coded[..], rest].concat();
+                let (content, result) = decode(Coding::Zstd, &coded, size).await;
+                let error = result.expect_err("content is missing");
+                let is_short =
+                    matches!(error, DecodeError::Checksum { .. } | DecodeError::Corrupt { .. });
+                assert!(is_short, "{frame:?}: {error:?}");
+                assert!(expected.starts_with(&content), "{frame:?}: {content:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn other_bytes_than_the_coding_says_are_corrupt() {
     for form in Form::ALL {
         for bytes in
