@@ -39,14 +39,15 @@ pub(crate) fn discard(head: &Parts, body: Body, is_started: bool) {
 }
 
 fn is_needed(head: &Parts, is_started: bool) -> bool {
-    // A client of HTTP/1 waits for `100 Continue`, which hyper would send at the first poll.
-    is_started || head.version >= Version::HTTP_2 || !expects_continue(&head.headers)
+    // A client of HTTP/1.1 waits for `100 Continue`, which hyper would send at the first poll. One of
+    // HTTP/1.0 does not (RFC 9110 §10.1.1), and one of HTTP/2 keeps its connection.
+    is_started || head.version != Version::HTTP_11 || !expects_continue(&head.headers)
 }
 
 fn expects_continue(headers: &HeaderMap) -> bool {
-    headers
-        .get(header::EXPECT)
-        .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
+    // Of several fields hyper takes the last.
+    let value = headers.get_all(header::EXPECT).iter().next_back();
+    value.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }
 
 async fn drain(mut body: Body) {

@@ -8,6 +8,7 @@ mod discard;
 mod json;
 mod rejection;
 mod text;
+mod tracked;
 mod upload;
 
 pub use self::bytes::PresizedBytes;

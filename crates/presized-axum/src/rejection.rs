@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::io;
 
 use axum_core::Error;
 use axum_core::response::{IntoResponse, Response};
@@ -89,7 +90,11 @@ fn is_over_limit_of_layer(error: &CollectError<Error>) -> bool {
         if error.is::<LengthLimitError>() {
             return true;
         }
-        next = error.source();
+        next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            // The source of an `io::Error` is that of the error inside of it.
+            Some(inner) => Some(inner),
+            None => error.source(),
+        };
     }
     false
 }

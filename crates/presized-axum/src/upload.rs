@@ -3,13 +3,13 @@
 use std::mem;
 
 use axum_core::Error;
-use axum_core::body::Body;
 use axum_core::extract::{FromRef, Request};
 use http::request::Parts;
 use presized::{Collect, CollectError, Reader};
 
 use crate::PresizedRejection;
 use crate::discard::discard;
+use crate::tracked::Tracked;
 
 /// A request whose body is read with the reader of the state.
 ///
@@ -17,11 +17,8 @@ use crate::discard::discard;
 /// rest is read in the background.
 pub(crate) struct Upload {
     head: Parts,
-    body: Body,
+    body: Tracked,
     reader: Reader,
-    /// Whether the body has been polled.
-    is_started: bool,
-    has_ended: bool,
 }
 
 impl Upload {
@@ -31,7 +28,7 @@ impl Upload {
     {
         let (head, body) = request.into_parts();
         let reader = Reader::from_ref(state);
-        Self { head, body, reader, is_started: false, has_ended: false }
+        Self { head, body: Tracked { body, ..Tracked::default() }, reader }
     }
 
     pub(crate) fn head(&self) -> &Parts {
@@ -39,29 +36,24 @@ impl Upload {
     }
 
     /// Reads the body and leaves it in place.
-    pub(crate) fn collect(&mut self) -> Collect<&mut Body> {
-        self.is_started = true;
+    pub(crate) fn collect(&mut self) -> Collect<&mut Tracked> {
         Collect::of_request(&self.head, &mut self.body, self.reader.clone())
     }
 
     /// Ends the extraction with the content or a rejection.
     pub(crate) fn finish<T>(
-        mut self,
+        self,
         read: Result<T, CollectError<Error>>,
     ) -> Result<T, PresizedRejection> {
-        match &read {
-            Ok(_) | Err(CollectError::Body { .. }) => self.has_ended = true,
-            // A refusal by the head does not poll the body.
-            Err(error) => self.is_started = error.received() > 0,
-        }
         read.map_err(PresizedRejection::Body)
     }
 }
 
 impl Drop for Upload {
     fn drop(&mut self) {
-        if !self.has_ended {
-            discard(&self.head, mem::take(&mut self.body), self.is_started);
+        let Tracked { body, is_started, has_ended } = mem::take(&mut self.body);
+        if !has_ended {
+            discard(&self.head, body, is_started);
         }
     }
 }

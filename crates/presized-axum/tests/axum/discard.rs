@@ -2,15 +2,21 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
 use axum::routing::put;
+use futures_util::stream;
 use presized::{MemoryBudget, MinRate, Reader};
-use presized_axum::{PresizedBytes, PresizedJson, PresizedRejection};
+use presized_axum::{PresizedBytes, PresizedJson, PresizedRejection, PresizedText};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, timeout};
 use tower_http::timeout::TimeoutLayer;
 
@@ -147,6 +153,71 @@ async fn client_that_was_too_slow_sees_408_and_keeps_its_connection() {
         assert_status(&head, 200);
         assert_eq!(text, "hello");
     }
+}
+
+/// A client that got `100 Continue` sends its content, even if none of it came in time.
+#[tokio::test(start_paused = true)]
+async fn client_that_was_too_slow_after_100_continue_keeps_its_connection() {
+    let upload = async |PresizedBytes(content): PresizedBytes| content;
+    let rate = MinRate::new(1, Duration::from_secs(1), sleep);
+    let route = put(upload).with_state(Reader::new(LIMIT as u64).min_rate(rate));
+    let mut stream = connect(Router::new().route("/upload", route), 4096);
+    let expecting = "Content-Length: 5\r\nExpect: 100-continue\r\n";
+    let (head, _) = exchange(&mut stream, crate::server::head(expecting)).await;
+    assert_status(&head, 100);
+    let (head, _) = read_response(&mut stream).await;
+    assert_status(&head, 408);
+    let (head, text) = exchange(&mut stream, "hello".to_owned() + &declared(5) + "again").await;
+    assert_status(&head, 200);
+    assert_eq!(text, "again");
+}
+
+/// A client of HTTP/1.0 does not wait for `100 Continue`, and hyper goes by the last of several fields.
+#[tokio::test]
+async fn rest_is_read_if_an_expectation_is_not_for_100_continue() {
+    const LENGTH: usize = 3 * LIMIT;
+    let table = [
+        ("HTTP/1.0", "Connection: keep-alive\r\nExpect: 100-continue\r\n"),
+        ("HTTP/1.1", "Expect: 100-continue\r\nExpect: nothing\r\n"),
+        ("HTTP/1.1", "Expect: 100-continue, nothing\r\n"),
+    ];
+    for (version, fields) in table {
+        let head = declared(LENGTH).replace("HTTP/1.1\r\n", &format!("{version}\r\n{fields}"));
+        let (mut reading, mut writing) = tokio::io::split(connect(app(), 4096));
+        let sending = tokio::spawn(async move {
+            writing.write_all(head.as_bytes()).await.unwrap();
+            writing.write_all(&vec![7; LENGTH]).await.unwrap();
+            writing
+        });
+        let (head, _) = read_response(&mut reading).await;
+        assert!(head.starts_with(&format!("{version} 413 ")), "{head}");
+        drop(timeout(DEADLINE, sending).await.unwrap().expect(fields));
+    }
+}
+
+#[tokio::test]
+async fn body_is_not_polled_after_its_end() {
+    let polls = Arc::new(AtomicUsize::new(0));
+    let request = |content: &'static [u8], length| {
+        let polls = polls.clone();
+        let frames = stream::poll_fn(move |_| {
+            let is_first = polls.fetch_add(1, SeqCst) == 0;
+            Poll::Ready(is_first.then_some(Ok::<_, std::io::Error>(content)))
+        });
+        let request = Request::put("/").header("content-type", "application/json");
+        request.header("content-length", length).body(Body::from_stream(frames)).unwrap()
+    };
+    let ended = async |rejection: PresizedRejection| {
+        // The rest of a request would be read in a task.
+        while Handle::current().metrics().num_alive_tasks() > 0 {
+            yield_now().await;
+        }
+        assert_eq!(polls.swap(0, SeqCst), 2, "{rejection}");
+    };
+    let reader = Reader::new(9);
+    ended(PresizedBytes::from_request(request(b"short", "9"), &reader).await.unwrap_err()).await;
+    ended(PresizedText::from_request(request(b"\xff", "1"), &reader).await.unwrap_err()).await;
+    ended(PresizedJson::<u8>::from_request(request(b"{", "1"), &reader).await.unwrap_err()).await;
 }
 
 /// Counts how many bytes of a refused upload the server takes before it closes the connection.

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::put;
 use axum::{Json, Router};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Limited};
 use presized::{BufferPool, CollectError, MemoryBudget, Reader};
 use presized_axum::{PresizedBytes, PresizedJson, PresizedRejection, PresizedText};
 
@@ -83,6 +83,15 @@ async fn failed_body_is_rejected_with_400_and_its_cause_is_a_source() {
     assert_eq!(rejection.source().unwrap().to_string(), "reset");
     let (status, text) = response(rejection).await;
     assert_eq!((status.as_u16(), text.as_str()), (400, "body failed: 5 bytes received"));
+}
+
+/// The limit of a layer stays a limit in the error of a layer inside of it.
+#[tokio::test]
+async fn limit_of_a_layer_is_found_inside_of_an_io_error() {
+    let body = Limited::new(Body::from("hello"), 4).map_err(std::io::Error::other);
+    let request = request(None, Body::new(body));
+    let rejection = PresizedBytes::from_request(request, &Reader::new(8)).await.unwrap_err();
+    assert_eq!(rejection.status(), StatusCode::PAYLOAD_TOO_LARGE, "{rejection:?}");
 }
 
 #[tokio::test]
