@@ -23,6 +23,9 @@ use crate::{ContentLength, Progress, Reader};
 /// [`into_presized`](Self::into_presized) and [`into_limited`](Self::into_limited) make a body of
 /// it again. All of them except `into_limited` run the same loop.
 ///
+/// One poll of a form takes at most 256 frames, and no further frame after 1 MiB. Then it yields to
+/// other tasks, so that a timeout can fire while the body is always ready.
+///
 /// # Errors
 ///
 /// Every form fails with a [`CollectError`](crate::CollectError), which has the numbers and the
