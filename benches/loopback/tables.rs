@@ -14,7 +14,6 @@ pub(crate) fn write(states: &[Outcomes], lengths: &[u64]) -> io::Result<()> {
     let tables = Tables { states, lengths };
     record::table("declared", &tables.of_transport(Transport::Http1, Way::Pool))?;
     record::table("chunked", &tables.of_transport(Transport::Chunked, Way::PoolHistory))?;
-    record::table("tls", &tables.tls())?;
     record::table("pool", &tables.pool())
 }
 
@@ -61,32 +60,6 @@ impl Tables<'_> {
                 if length < SIX_MIB { String::new() } else { several(resident, ratio) },
                 several(faults, count),
             ]);
-        }
-        table
-    }
-
-    /// Plaintext and TLS, declared and chunked, in the default state.
-    fn tls(&self) -> Markdown {
-        let mut table = Markdown::new([
-            "body",
-            "plaintext, declared",
-            "plaintext, chunked",
-            "TLS, declared",
-            "TLS, chunked",
-        ]);
-        let transports =
-            [Transport::Http1, Transport::Chunked, Transport::Tls, Transport::TlsChunked];
-        for length in self.rows() {
-            let of_transport = |transport| {
-                let cpu = |way| {
-                    let first = self.states.first();
-                    first
-                        .map_or(f64::NAN, |one| one.cpu_ratio(transport, length, way, Way::Collect))
-                };
-                several([Way::Presized, Way::Pool].map(cpu), ratio)
-            };
-            let [a, b, c, d] = transports.map(of_transport);
-            table.row([table::bytes(length), a, b, c, d]);
         }
         table
     }

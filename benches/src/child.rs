@@ -1,12 +1,13 @@
 //! Client processes. Each measures one case, in memory that no other case has touched.
 
 use std::env;
+use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use presized_support::client::Error;
 
-/// A second process of this program, which measures one case.
+/// A second process, of this program or of another, which measures one case.
 #[derive(Debug)]
 pub struct Client {
     process: Child,
@@ -17,7 +18,16 @@ pub struct Client {
 impl Client {
     /// Starts a client that finds its job with [`job`], with these environment variables.
     pub fn start(job: &str, variables: &[(&str, &str)]) -> Result<Self, Error> {
-        let mut process = Command::new(env::current_exe()?)
+        Self::of_program(env::current_exe()?, job, variables)
+    }
+
+    /// Starts another program as a client, in the same way.
+    pub fn of_program(
+        program: impl AsRef<OsStr>,
+        job: &str,
+        variables: &[(&str, &str)],
+    ) -> Result<Self, Error> {
+        let mut process = Command::new(program)
             .env(JOB, job)
             .envs(variables.iter().copied())
             .stdin(Stdio::piped())

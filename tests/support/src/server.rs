@@ -44,6 +44,11 @@ pub fn unknown(length: u64) -> String {
     format!("/unknown/{length}")
 }
 
+/// Returns the path of the same content in frames of `frame` bytes.
+pub fn unknown_in_frames(length: u64, frame: usize) -> String {
+    format!("/unknown/{length}/{frame}")
+}
+
 /// Returns the path of content that declares `length` bytes and stalls after the first frame.
 pub fn stalled(length: u64) -> String {
     format!("/stalled/{length}")
@@ -58,7 +63,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server of [`Pattern`]s at the paths [`known`], [`unknown`] and [`stalled`].
+    /// Starts a server of [`Pattern`]s at the paths [`known`], [`unknown`], [`unknown_in_frames`]
+    /// and [`stalled`].
     pub fn start(protocol: Protocol) -> io::Result<Self> {
         pattern::prepare();
         let tls = (protocol == Protocol::Tls).then(certify).transpose()?;
@@ -168,10 +174,14 @@ async fn respond(request: Request<Incoming>) -> Result<Response<Pattern>, Infall
     Ok(response)
 }
 
-/// Returns the body at a path of [`known`], [`unknown`] or [`stalled`].
+/// Returns the body at a path of [`known`], [`unknown`], [`unknown_in_frames`] or [`stalled`].
 fn body_at(path: &str) -> Option<Pattern> {
-    let (kind, length) = path.strip_prefix('/')?.split_once('/')?;
-    let body = Pattern::of(length.parse().ok()?);
+    let mut segments = path.strip_prefix('/')?.split('/');
+    let (kind, length) = (segments.next()?, segments.next()?);
+    let mut body = Pattern::of(length.parse().ok()?);
+    if let Some(frame) = segments.next() {
+        body = body.in_frames_of(frame.parse().ok()?);
+    }
     match kind {
         "known" => Some(body),
         "unknown" => Some(body.of_unknown_length()),
