@@ -53,8 +53,8 @@ impl Decoder {
     ///
     /// It allows the zstd windows that RFC 9659 allows, which are at most 8 MiB. It allows brotli
     /// windows of 8 MiB with 1.25 MiB of tables. Encoders of brotli use 4 MiB if they are not told
-    /// otherwise. The program `brotli` uses 8 MiB for files of more than 4 MiB, and 16 MiB for what it
-    /// reads from a pipe. Allow 18 MiB to decode those too.
+    /// otherwise. The program `brotli` uses 8 MiB for files of 4 to 8 MiB, and 16 MiB for larger ones
+    /// and for pipes. Allow 18 MiB to decode those too.
     pub const DEFAULT_MEMORY: u64 = 37 << 18;
 
     /// Creates the default settings.
