@@ -103,6 +103,28 @@ impl Decoder {
     /// # Errors
     ///
     /// As [`Codings::from_headers`]. [`DecodeError::status`] is then 415.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{Request, Response};
+    /// use http_body_util::Full;
+    /// use hyper::body::Incoming;
+    /// use presized::RequestExt as _;
+    /// use presized_decode::Decoder;
+    ///
+    /// # #[allow(dead_code)]
+    /// async fn echo(request: Request<Incoming>) -> http::Result<Response<Full<bytes::Bytes>>> {
+    ///     let request = match Decoder::new().memory(1 << 20).request(request) {
+    ///         Ok(request) => request,
+    ///         Err(error) => return Response::builder().status(error.status()).body(Full::default()),
+    ///     };
+    ///     match request.collect_presized(1 << 20).await { // at most 1 MiB
+    ///         Ok(content) => Response::builder().body(content.into()),
+    ///         Err(error) => Response::builder().status(error.status()).body(Full::default()),
+    ///     }
+    /// }
+    /// ```
     pub fn request<B: Body>(&self, request: Request<B>) -> Result<Request<Decode<B>>, DecodeError> {
         let (mut head, body) = request.into_parts();
         let body = self.message(&mut head.headers, body)?;
