@@ -90,11 +90,10 @@ pub fn zstd(mut coded: &[u8]) -> Expected {
         let Ok(len) = zstd_safe::find_frame_compressed_size(coded) else {
             return Expected { content, ..Expected::default() };
         };
-        match zstd_safe::decompress(&mut buffer[..], &coded[..len]) {
-            // Only the decoder of streams checks this.
-            Ok(_) if !has_allowed_blocks(&coded[..len]) => {
-                return Expected { content, ..Expected::default() };
-            }
+        let Some(frame) = as_a_stream(&coded[..len]) else {
+            return Expected { content, ..Expected::default() };
+        };
+        match zstd_safe::decompress(&mut buffer[..], &frame) {
             Ok(written) => content.extend_from_slice(&buffer[..written]),
             Err(code) => {
                 let kind = zstd_safe::zstd_sys::ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall;
@@ -110,10 +109,14 @@ pub fn zstd(mut coded: &[u8]) -> Expected {
     Expected { content, is_whole: true, is_cut: false }
 }
 
-/// Returns whether no block of a valid frame is longer than its window (RFC 8878 §3.1.1.2.4).
-fn has_allowed_blocks(frame: &[u8]) -> bool {
+/// Changes a frame so that `ZSTD_decompress` reads it as the decoder of streams does.
+///
+/// Only that one refuses a block that is longer than the window (RFC 8878 §3.1.1.2.4): `None`. And it
+/// takes a compressed block of no bytes for an empty one.
+fn as_a_stream(frame: &[u8]) -> Option<Vec<u8>> {
+    let mut frame = frame.to_vec();
     if frame[0] != 0x28 {
-        return true; // It is skippable.
+        return Some(frame); // It is skippable.
     }
     let descriptor = frame[4];
     let is_single_segment = descriptor & 0x20 != 0;
@@ -138,11 +141,14 @@ fn has_allowed_blocks(frame: &[u8]) -> bool {
         let header = u32::from_le_bytes([frame[at], frame[at + 1], frame[at + 2], 0]);
         let (is_last, kind, len) = (header & 1 == 1, header >> 1 & 3, header >> 3);
         if u64::from(len) > window.min(128 << 10) {
-            return false;
+            return None;
+        }
+        if kind == 2 && len == 0 {
+            frame[at] &= 1;
         }
         at += 3 + if kind == 1 { 1 } else { len as usize };
         if is_last {
-            return true;
+            return Some(frame);
         }
     }
 }
