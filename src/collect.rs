@@ -39,6 +39,13 @@ use crate::{ContentLength, Progress, Reader};
 /// default: set a deadline with [`until`](Self::until), and a least rate with
 /// [`Reader::min_rate`].
 ///
+/// # Other tasks
+///
+/// A body can be always ready, for example if it is in memory. One poll therefore takes at most 256
+/// frames, and no further frame once frames × 4 KiB + bytes reaches 1 MiB. The read then wakes its
+/// task and yields, so that other tasks and timeouts run. A large body in memory thus takes
+/// more than one poll.
+///
 /// # Examples
 ///
 /// ```
@@ -167,9 +174,9 @@ impl<B: Body, F: FnMut(Progress) -> ControlFlow<()>, U: Future> Collect<B, F, U>
     /// error has the bytes that had arrived. A timeout around the read would drop them. `until`
     /// also stops a read that waits for a share of a [`MemoryBudget`](crate::MemoryBudget).
     ///
-    /// The body goes first: `until` is polled when the body is not ready, and at least once for
-    /// each MiB or 256 frames of a body that is always ready. So a body that is complete is
-    /// never reported as stopped. A second call of this method replaces the first.
+    /// The body goes first: `until` is polled when the body is not ready, and when the read yields
+    /// ([`Collect`] says when). So a complete body that is read in one poll is never reported as
+    /// stopped. A second call of this method replaces the first.
     ///
     /// `until` is dropped with the read. It is not used by [`into_limited`](Self::into_limited).
     ///

@@ -30,6 +30,12 @@ use std::time::Duration;
 /// again. Over HTTP/2, a body that waits for memory can stop the other bodies of its connection;
 /// [`MemoryBudget`](crate::MemoryBudget) says how to prevent that.
 ///
+/// # Bodies that read another body
+///
+/// A body that yields its whole content at once, such as [`Presized`](crate::Presized), is not ready
+/// until then. The read cannot see what arrives below, so such a body is idle and then too slow. Set
+/// the rate on the reader that reads from the transport, and on no reader around it.
+///
 /// # Clock
 ///
 /// This crate has no clock. `sleep` returns a future that is ready after a duration, such as

@@ -81,6 +81,10 @@ fn complete_body_is_not_stopped() {
     let collect = || Collect::new(Mock::of(["hel", "lo"]), 5).until(async {});
     assert_eq!(drive(collect().bytes()).unwrap(), "hello");
     assert_eq!(drive(collect().into_future()).unwrap(), "hello");
+    // A larger body yields before its end is seen.
+    let frames = |left| Collect::new(Repeated { frame: b"x", left }, 256).until(async {});
+    assert_eq!(drive(frames(255).bytes()).unwrap().len(), 255);
+    assert!(matches!(drive(frames(256).bytes()), Err(CollectError::Stopped { .. })));
     // All errors of the body outrank the signal too.
     let error = drive(Collect::new(Mock::of(["hello"]), 4).until(async {}).bytes()).unwrap_err();
     assert!(matches!(error, CollectError::TooLarge { .. }), "{error:?}");

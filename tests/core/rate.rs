@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
-use presized::{Collect, CollectError, MemoryBudget, MinRate, Reader};
+use presized::{Collect, CollectError, MemoryBudget, MinRate, Presized, Reader, collect_presized};
 use presized_support::drive::drive;
 use presized_support::mock::{Mock, Step};
 use tokio::time::{Instant, sleep};
@@ -149,6 +149,16 @@ async fn rate_and_deadline_apply_together() {
     assert!(matches!(error, CollectError::Stopped { .. }), "{error:?}");
     let error = collect().until(deadline(15)).await.unwrap_err();
     assert!(matches!(error, CollectError::TooSlow { .. }), "{error:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn rate_belongs_to_the_reader_of_the_transport() {
+    const FRAMES: &[(u32, &str)] = &[(6, "a"), (6, "b")];
+    let inside = Collect::new(slow(FRAMES), reader(1, 10)).into_presized();
+    assert_eq!(collect_presized(inside, None, 100).await.unwrap(), "ab");
+    // Around it, the content arrives at once, after 12 s.
+    let error = Collect::new(Presized::new(slow(FRAMES), 100), reader(1, 10)).await.unwrap_err();
+    assert!(matches!(error, CollectError::TooSlow { arrived: 0, .. }), "{error}");
 }
 
 /// Without a runtime: the sleep of this clock is over at once, or is not needed.

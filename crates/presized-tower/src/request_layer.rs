@@ -19,7 +19,9 @@ use crate::{Delivery, PresizedRequestService};
 ///
 /// With axum, use the extractors of [presized-axum](https://docs.rs/presized-axum) in the handlers. They
 /// respond with 413 to a body that is over the limit of this layer too. The extractors of axum itself
-/// respond with 400.
+/// respond with 400. Set pool, budget and least rate on the reader of the layer, and not on that of the
+/// extractors. An extractor would wait for a second share of the same budget, and would see no byte until
+/// all have arrived.
 ///
 /// ```
 /// use axum::{Router, body::Body, http::StatusCode, routing::put};

@@ -4,7 +4,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::put;
-use presized::Reader;
+use presized::{MemoryBudget, Reader};
 use presized_axum::PresizedBytes;
 use presized_tower::{Delivery, PresizedRequestLayer};
 use tower_http::limit::RequestBodyLimitLayer;
@@ -59,4 +59,17 @@ async fn lower_limit_of_a_layer_is_rejected_with_413_too() {
         assert_eq!(upload(app.clone(), "/upload", 1001).await.0, 413);
         assert_eq!(upload(app, "/upload", 2001).await.0, 413);
     }
+}
+
+/// The content of a layer keeps its share while an extractor copies it.
+#[tokio::test]
+async fn budget_of_a_layer_and_of_an_extractor_counts_content_twice() {
+    let budget = MemoryBudget::new(7).fail_fast();
+    let reader = Reader::new(4).budget(&budget);
+    let layer = PresizedRequestLayer::new(reader.clone());
+    assert_eq!(upload(app(4).layer(layer.clone()), "/upload", 4).await.0, 200);
+    let content = async |PresizedBytes(content): PresizedBytes| content.len().to_string();
+    let both = Router::new().route("/upload", put(content)).with_state(reader).layer(layer);
+    assert_eq!(upload(both, "/upload", 4).await.0, 503);
+    assert_eq!(budget.in_use(), 0);
 }
