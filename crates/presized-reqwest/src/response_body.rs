@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::Version;
@@ -24,7 +24,7 @@ pub struct ResponseBody {
 enum Stage {
     /// No frame has arrived, and the body may be the one of a response to HEAD.
     First,
-    /// One empty frame has arrived and was not yielded.
+    /// One empty frame has arrived just now and was not yielded.
     Empty,
     /// The body has ended after one empty frame.
     Ended,
@@ -55,7 +55,13 @@ impl Body for ResponseBody {
             if self.stage == Stage::Ended {
                 return Poll::Ready(None);
             }
-            let next = ready!(Pin::new(&mut self.body).poll_frame(cx));
+            let Poll::Ready(next) = Pin::new(&mut self.body).poll_frame(cx) else {
+                if self.stage == Stage::Empty {
+                    // The empty frame did not end the stream, or its end would be there.
+                    self.stage = Stage::Other;
+                }
+                return Poll::Pending;
+            };
             let is_empty = match &next {
                 Some(Ok(frame)) => frame.data_ref().is_some_and(Bytes::is_empty),
                 _ => false,
