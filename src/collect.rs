@@ -36,7 +36,7 @@ use crate::{ContentLength, Progress, Reader};
 ///
 /// Dropping the future drops the body at once and frees what was reserved.
 /// [`append_to`](Self::append_to) gives the buffer back to the caller. There is no timeout by
-/// default: set a deadline with [`until`](Self::until), and a least rate with
+/// default: set a deadline with [`until`](Self::until), and a minimum rate with
 /// [`Reader::min_rate`].
 ///
 /// # Other tasks

@@ -45,7 +45,7 @@ pub(crate) struct Collector<D> {
     account: Option<Account>,
     /// Bytes of the budget that the last poll waited for.
     awaited: Option<u64>,
-    /// The period of the least rate that runs.
+    /// The period of the minimum rate that runs.
     period: Option<Period>,
     trailers: Option<HeaderMap>,
     received: u64,

@@ -13,7 +13,7 @@ use crate::{Collect, CollectError, Partial, Reader};
 /// A body that yields the frames of `B` as they arrive, and fails when they pass a limit.
 ///
 /// Use it for content that is streamed and not read into memory. It keeps nothing, so it does not
-/// use the pool, the budget and the history of the [`Reader`]. It does not use the least rate,
+/// use the pool, the budget and the history of the [`Reader`]. It does not use the minimum rate,
 /// because the consumer can be the one that is slow. It does not compare the declared length with
 /// the bytes that arrive: the transport can do that.
 ///

@@ -1,11 +1,11 @@
-//! The least rate at which a body must arrive.
+//! The minimum rate at which a body must arrive.
 
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The least rate at which a body must arrive: a number of bytes in each period.
+/// The minimum rate at which a body must arrive: a number of bytes in each period.
 ///
 /// Set it with [`Reader::min_rate`](crate::Reader::min_rate). A body that is slower fails with
 /// [`CollectError::TooSlow`](crate::CollectError::TooSlow), and the error has the bytes that had

@@ -129,7 +129,7 @@ impl Reader {
         self
     }
 
-    /// Sets the least rate at which a body must arrive. A slower body fails with
+    /// Sets the minimum rate at which a body must arrive. A slower body fails with
     /// [`CollectError::TooSlow`]. The default is none.
     ///
     /// It is for peers that keep a connection, and a share of a budget, by sending slowly. For a
@@ -174,7 +174,7 @@ impl Reader {
         self.history.as_ref()
     }
 
-    /// Returns the least rate, if one is set.
+    /// Returns the minimum rate, if one is set.
     pub fn get_min_rate(&self) -> Option<&MinRate> {
         self.min_rate.as_ref()
     }

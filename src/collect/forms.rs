@@ -175,7 +175,7 @@ impl<B: Body, F: FnMut(Progress) -> ControlFlow<()>, U: Future> Collect<B, F, U>
     }
 
     /// Returns a body that yields the frames as they arrive and fails at the limit. Nothing is
-    /// collected, so pool, budget, history, least rate, progress and
+    /// collected, so pool, budget, history, minimum rate, progress and
     /// `until` are not used.
     pub fn into_limited(self) -> Limited<B> {
         Limited::with(self.body, self.reader, self.declared)

@@ -1,4 +1,4 @@
-//! The check of the least rate, while the read waits for the body.
+//! The check of the minimum rate, while the read waits for the body.
 
 use std::task::{Context, Poll, ready};
 

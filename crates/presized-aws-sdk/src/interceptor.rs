@@ -55,7 +55,7 @@ impl Interceptor {
     /// - **Budget:** it does not include the copy that the SDK makes for the output. The time that a
     ///   response waits for memory counts for the timeout of the operation, and does not count for the
     ///   protection against stalled streams.
-    /// - **Least rate:** [`Reader::min_rate`] stops a response that is slow, and the SDK can retry it. The
+    /// - **Minimum rate:** [`Reader::min_rate`] stops a response that is slow, and the SDK can retry it. The
     ///   time that it waits for memory does not count.
     /// - **History:** the responses of operations differ in length. Give each operation a history of its
     ///   own, with an interceptor by `.customize()`.

@@ -31,7 +31,7 @@ use crate::ResponseBody;
 ///
 /// Both also run while a body waits for a [`MemoryBudget`](presized::MemoryBudget), and the body
 /// then fails when the wait is over. [`Collect::until`] ends the wait itself. A
-/// [`MinRate`](presized::MinRate) of the reader is an idle timeout or a least rate for which the wait
+/// [`MinRate`](presized::MinRate) of the reader is an idle timeout or a minimum rate for which the wait
 /// does not count.
 pub trait ResponseExt: sealed::Sealed + Sized {
     /// Reads the body. `reader` is the limit in bytes, inclusive, or a [`Reader`].
