@@ -93,7 +93,8 @@ impl Decoder {
         response: Response<B>,
     ) -> Result<Response<Decode<B>>, DecodeError> {
         let (mut head, body) = response.into_parts();
-        let body = self.message(&mut head.headers, body)?;
+        let codings = codings_to_decode(&head.headers, &body)?;
+        let body = self.message(&mut head.headers, codings, body);
         Ok(Response::from_parts(head, body))
     }
 
@@ -127,37 +128,31 @@ impl Decoder {
     /// ```
     pub fn request<B: Body>(&self, request: Request<B>) -> Result<Request<Decode<B>>, DecodeError> {
         let (mut head, body) = request.into_parts();
-        let body = self.message(&mut head.headers, body)?;
+        let codings = codings_to_decode(&head.headers, &body)?;
+        let body = self.message(&mut head.headers, codings, body);
         Ok(Request::from_parts(head, body))
-    }
-
-    fn message<B: Body>(&self, headers: &mut HeaderMap, body: B) -> Result<Decode<B>, DecodeError> {
-        if body.is_end_stream() {
-            return Ok(Decode::identity(body));
-        }
-        let codings = Codings::from_headers(headers)?;
-        if codings.is_empty() {
-            return Ok(Decode::identity(body));
-        }
-        let declared = declared_length(headers);
-        headers.remove(CONTENT_ENCODING);
-        // It is the length of the coded form.
-        headers.remove(CONTENT_LENGTH);
-        Ok(Decode::coded(*self, &codings, body, declared))
     }
 
     /// As [`response`](Self::response), but an error of the head becomes one of the body.
     #[cfg(feature = "tower")]
     pub(crate) fn response_or_failed<B: Body>(&self, response: Response<B>) -> Response<Decode<B>> {
         let (mut head, body) = response.into_parts();
-        if body.is_end_stream() {
-            return Response::from_parts(head, Decode::identity(body));
-        }
-        let body = match Codings::from_headers(&head.headers) {
-            Ok(_) => self.message(&mut head.headers, body).unwrap_or_else(|_| unreachable!()),
+        let body = match codings_to_decode(&head.headers, &body) {
+            Ok(codings) => self.message(&mut head.headers, codings, body),
             Err(error) => Decode::failed(body, error),
         };
         Response::from_parts(head, body)
+    }
+
+    fn message<B: Body>(&self, headers: &mut HeaderMap, codings: Codings, body: B) -> Decode<B> {
+        if codings.is_empty() {
+            return Decode::identity(body);
+        }
+        let declared = declared_length(headers);
+        headers.remove(CONTENT_ENCODING);
+        // It is the length of the coded form.
+        headers.remove(CONTENT_LENGTH);
+        Decode::coded(*self, &codings, body, declared)
     }
 }
 
@@ -165,6 +160,11 @@ impl Default for Decoder {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Returns the codings of a message. A body that is at its end has none to decode.
+fn codings_to_decode(headers: &HeaderMap, body: &impl Body) -> Result<Codings, DecodeError> {
+    if body.is_end_stream() { Ok(Codings::default()) } else { Codings::from_headers(headers) }
 }
 
 /// Returns the length of the coded form, if one field tells it (RFC 9112 §6.3).
