@@ -5,20 +5,19 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf, Bytes};
-use http::HeaderMap;
+use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
-use crate::chain::{Chain, Pulled};
+use crate::coded::{Coded, Decoded, into_bytes};
 use crate::memory::Memory;
-use crate::output::Output;
 use crate::{Codings, DecodeError, Decoder};
 
 pin_project! {
     /// A body that decodes another body.
     ///
-    /// It yields frames of at most 64 KiB, and then the trailers of the coded body.
+    /// It yields frames of at most 64 KiB, and then the trailers of the coded body. Several frames of
+    /// trailers are merged.
     ///
     /// # What is decoded
     ///
@@ -56,7 +55,7 @@ pin_project! {
 }
 
 enum State {
-    /// There is nothing to decode.
+    /// There is nothing to decode. The frames pass through.
     Identity,
     Coded(Box<Coded>),
     /// The head was refused.
@@ -68,23 +67,9 @@ enum State {
     Ended,
 }
 
-struct Coded {
-    chain: Chain,
-    /// What has arrived and is not decoded.
-    source: Bytes,
-    /// The decoders may have output without more input.
-    has_work: bool,
-    output: Output,
-    /// Coded bytes that have arrived.
-    received: u64,
-    /// The declared length of the coded form.
-    declared: Option<u64>,
-    trailers: Option<HeaderMap>,
-    has_ended: bool,
-}
-
 impl<B: Body> Decode<B> {
-    /// Decodes a body with these codings and the default settings.
+    /// Decodes a body with these codings and the default settings. Without a coding, the frames pass
+    /// through.
     ///
     /// # Examples
     ///
@@ -112,8 +97,7 @@ impl<B: Body> Decode<B> {
         Decoder::new().body(codings, body)
     }
 
-    /// Wraps a body that has no coding. Its frames pass through.
-    pub fn identity(body: B) -> Self {
+    pub(crate) fn identity(body: B) -> Self {
         Self { body, state: State::Identity }
     }
 
@@ -128,19 +112,10 @@ impl<B: Body> Decode<B> {
         body: B,
         declared: Option<u64>,
     ) -> Self {
-        let Some(chain) = Chain::new(codings, &Memory::new(decoder.get_memory())) else {
+        // The transport has applied the framing rules already.
+        let declared = body.size_hint().exact().or(declared);
+        let Some(coded) = Coded::new(codings, &Memory::new(decoder.get_memory()), declared) else {
             return Self::identity(body);
-        };
-        let coded = Coded {
-            chain,
-            source: Bytes::new(),
-            has_work: false,
-            output: Output::default(),
-            received: 0,
-            // The transport has applied the framing rules already.
-            declared: body.size_hint().exact().or(declared),
-            trailers: None,
-            has_ended: false,
         };
         Self { body, state: State::Coded(Box::new(coded)) }
     }
@@ -189,14 +164,6 @@ where
         let error = loop {
             match coded.decode(&mut work) {
                 Ok(Decoded::Frame(data)) => return Poll::Ready(Some(Ok(Frame::data(data)))),
-                Ok(Decoded::NeedsInput) if coded.has_ended => match coded.finish() {
-                    Ok(()) => {
-                        let trailers = coded.trailers.take();
-                        *this.state = State::Ended;
-                        return Poll::Ready(trailers.map(|map| Ok(Frame::trailers(map))));
-                    }
-                    Err(error) => break error,
-                },
                 Ok(Decoded::NeedsInput) if frames > 0 => {}
                 Ok(Decoded::NeedsInput | Decoded::Yields) => {
                     cx.waker().wake_by_ref();
@@ -206,9 +173,19 @@ where
             }
             frames -= 1;
             match ready!(this.body.as_mut().poll_frame(cx)) {
-                Some(Ok(frame)) => coded.accept(frame),
+                Some(Ok(frame)) => {
+                    if let Err(error) = coded.accept(frame) {
+                        break error;
+                    }
+                }
                 Some(Err(error)) => break DecodeError::Body { source: error.into() },
-                None => coded.has_ended = true,
+                None => match coded.finish() {
+                    Ok(trailers) => {
+                        *this.state = State::Ended;
+                        return Poll::Ready(trailers.map(|trailers| Ok(Frame::trailers(trailers))));
+                    }
+                    Err(error) => break error,
+                },
             }
         };
         *this.state = State::Ended;
@@ -218,7 +195,7 @@ where
     fn is_end_stream(&self) -> bool {
         match &self.state {
             State::Identity => self.body.is_end_stream(),
-            State::Coded(coded) => coded.received == 0 && self.body.is_end_stream(),
+            State::Coded(coded) => coded.received() == 0 && self.body.is_end_stream(),
             State::Failed(_) => false,
             State::Ended => true,
         }
@@ -233,61 +210,6 @@ where
     }
 }
 
-enum Decoded {
-    Frame(Bytes),
-    NeedsInput,
-    Yields,
-}
-
-impl Coded {
-    fn decode(&mut self, work: &mut usize) -> Result<Decoded, DecodeError> {
-        if !self.has_work {
-            return Ok(Decoded::NeedsInput);
-        }
-        Ok(match self.chain.fill(&mut self.source, self.output.room(), work)? {
-            Pulled::Data(len) => Decoded::Frame(self.output.take(len)),
-            Pulled::NeedsInput => {
-                self.has_work = false;
-                // The frame of the transport is not needed any more.
-                self.source = Bytes::new();
-                Decoded::NeedsInput
-            }
-            Pulled::Yields => Decoded::Yields,
-        })
-    }
-
-    /// Accepts a frame of the coded body, when all that came before it is decoded.
-    fn accept<D: Buf>(&mut self, frame: Frame<D>) {
-        match frame.into_data() {
-            Ok(data) => {
-                self.source = into_bytes(data);
-                self.received = self.received.saturating_add(self.source.len() as u64);
-                self.has_work = !self.source.is_empty();
-            }
-            Err(frame) => {
-                if let Ok(trailers) = frame.into_trailers() {
-                    self.trailers.get_or_insert_default().extend(trailers);
-                }
-            }
-        }
-    }
-
-    fn finish(&self) -> Result<(), DecodeError> {
-        self.chain.finish()?;
-        match self.declared {
-            Some(declared) if (1..declared).contains(&self.received) => {
-                Err(DecodeError::Incomplete { declared, received: self.received })
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Copies nothing if the data is `Bytes`.
-fn into_bytes(mut data: impl Buf) -> Bytes {
-    data.copy_to_bytes(data.remaining())
-}
-
 impl<B: Body + Default> Default for Decode<B> {
     /// Wraps the default body of `B`. Outer layers need it to make responses of their own.
     fn default() -> Self {
@@ -300,7 +222,7 @@ impl<B: fmt::Debug> fmt::Debug for Decode<B> {
         let mut debug = f.debug_struct("Decode");
         debug.field("body", &self.body);
         match &self.state {
-            State::Coded(coded) => debug.field("received", &coded.received),
+            State::Coded(coded) => debug.field("received", &coded.received()),
             State::Failed(error) => debug.field("error", error),
             State::Identity | State::Ended => &mut debug,
         }

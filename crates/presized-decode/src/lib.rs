@@ -11,6 +11,7 @@
 #[cfg(feature = "brotli")]
 mod brotli;
 mod chain;
+mod coded;
 mod coding;
 mod codings;
 mod decode;

@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 use http_body_util::BodyExt;
-use presized_decode::{Coding, Codings, Decode};
+use presized_decode::{Coding, Codings, Decode, DecodeError};
 use presized_support::mock::{Mock, Step};
 
 use crate::{Form, brotli, decode, text};
@@ -83,23 +83,45 @@ async fn body_without_a_byte_is_empty() {
     assert!(result.is_ok() && content.is_empty(), "{result:?}");
 }
 
+fn hello_with(trailers: impl IntoIterator<Item = HeaderMap>) -> Decode<Mock> {
+    let data = Step::Data(Form::Gzip.code(b"hello").into());
+    let trailers = trailers.into_iter().map(Step::Trailers);
+    Decode::new(Coding::Gzip, Mock::new(std::iter::once(data).chain(trailers)))
+}
+
 #[tokio::test]
-async fn trailers_follow_the_content() {
-    let trailers = |value: &'static str| {
-        HeaderMap::from_iter([(value.parse().unwrap(), "7".parse().unwrap())])
+async fn frames_of_trailers_follow_the_content_as_one_and_keep_every_value() {
+    let trailers = |fields: &[(&'static str, &'static str)]| {
+        let mut map = HeaderMap::new();
+        for &(name, value) in fields {
+            map.append(name, value.parse().unwrap());
+        }
+        map
     };
-    let body = Mock::new([
-        Step::Data(Form::Gzip.code(b"hello").into()),
-        Step::Trailers(trailers("x-first")),
-        Step::Trailers(trailers("x-second")),
+    let body = hello_with([
+        trailers(&[("x-both", "1"), ("x-both", "2"), ("x-first", "3")]),
+        trailers(&[("x-second", "4"), ("x-both", "5")]),
     ]);
-    let collected = Decode::new(Coding::Gzip, body).collect().await.unwrap();
+    let collected = body.collect().await.unwrap();
     let found = collected.trailers().unwrap();
-    assert_eq!(
-        (&found["x-first"], &found["x-second"]),
-        (&"7".parse().unwrap(), &"7".parse().unwrap())
-    );
+    let values = |name| found.get_all(name).iter().collect::<Vec<_>>();
+    assert_eq!(values("x-both"), ["1", "2", "5"]);
+    assert_eq!(values("x-first"), ["3"]);
+    assert_eq!(values("x-second"), ["4"]);
     assert_eq!(collected.to_bytes(), "hello");
+}
+
+#[tokio::test]
+async fn more_trailers_than_a_map_holds_are_an_error() {
+    let trailers = |from: u32, to: u32| {
+        let field = |index| (format!("x-{index}").parse().unwrap(), "7".parse().unwrap());
+        HeaderMap::from_iter((from..to).map(field))
+    };
+    let mut body = hello_with([trailers(0, 20_000), trailers(20_000, 40_000)]);
+    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "hello");
+    let error = body.frame().await.unwrap().unwrap_err();
+    assert!(matches!(error, DecodeError::Body { .. }), "{error:?}");
+    assert!(body.frame().await.is_none());
 }
 
 #[tokio::test]
