@@ -14,14 +14,14 @@ pub fn gzip(mut coded: &[u8]) -> Expected {
     loop {
         let is_end = coded.is_empty() || (!is_first && coded.iter().all(|&byte| byte == 0));
         if is_end {
-            return Expected { content, is_whole: true, is_cut: false };
+            return Expected { content, is_whole: true, ..Expected::default() };
         }
         let mut member = GzDecoder::new(coded);
         let room = CONTENT_MAX + 1 - content.len();
         let is_whole = member.by_ref().take(room as u64).read_to_end(&mut content).is_ok();
         if content.len() > CONTENT_MAX || !is_whole {
             let is_cut = content.len() > CONTENT_MAX;
-            return Expected { content, is_whole: false, is_cut };
+            return Expected { content, is_cut, ..Expected::default() };
         }
         coded = member.into_inner();
         is_first = false;
@@ -53,7 +53,8 @@ pub fn deflate(coded: &[u8]) -> Expected {
         (is_whole, decoder.into_inner())
     };
     let is_cut = content.len() > CONTENT_MAX;
-    Expected { content, is_whole: is_whole && rest.is_empty() && !is_cut, is_cut }
+    let is_whole = is_whole && rest.is_empty() && !is_cut;
+    Expected { content, is_whole, is_cut, may_fail: false }
 }
 
 /// Decodes brotli with the allocator of the decoder, into one buffer.
@@ -79,18 +80,19 @@ pub fn brotli(coded: &[u8]) -> Expected {
     content.truncate(written);
     let is_cut = content.len() > CONTENT_MAX || matches!(result, BrotliResult::NeedsMoreOutput);
     let is_whole = matches!(result, BrotliResult::ResultSuccess) && left == 0 && !is_cut;
-    Expected { content, is_whole, is_cut }
+    Expected { content, is_whole, is_cut, may_fail: false }
 }
 
 /// Decodes zstd frame by frame with `ZSTD_decompress`, which knows no stream.
 pub fn zstd(mut coded: &[u8]) -> Expected {
     let mut content = Vec::new();
     let mut buffer = vec![0; CONTENT_MAX + 1];
+    let mut may_fail = false;
     while !coded.is_empty() {
         let Ok(len) = zstd_safe::find_frame_compressed_size(coded) else {
             return Expected { content, ..Expected::default() };
         };
-        let Some(frame) = as_a_stream(&coded[..len]) else {
+        let Some(frame) = as_a_stream(&coded[..len], &mut may_fail) else {
             return Expected { content, ..Expected::default() };
         };
         match zstd_safe::decompress(&mut buffer[..], &frame) {
@@ -98,22 +100,23 @@ pub fn zstd(mut coded: &[u8]) -> Expected {
             Err(code) => {
                 let kind = zstd_safe::zstd_sys::ZSTD_ErrorCode::ZSTD_error_dstSize_tooSmall;
                 let is_cut = zstd_safe::is_error_kind(code, kind);
-                return Expected { content, is_whole: false, is_cut };
+                return Expected { content, is_cut, ..Expected::default() };
             }
         }
         if content.len() > CONTENT_MAX {
-            return Expected { content, is_whole: false, is_cut: true };
+            return Expected { content, is_cut: true, ..Expected::default() };
         }
         coded = &coded[len..];
     }
-    Expected { content, is_whole: true, is_cut: false }
+    Expected { content, is_whole: true, is_cut: false, may_fail }
 }
 
 /// Changes a frame so that `ZSTD_decompress` reads it as the decoder of streams does.
 ///
 /// Only that one refuses a block that is longer than the window (RFC 8878 §3.1.1.2.4): `None`. And it
-/// takes a compressed block of no bytes for an empty one.
-fn as_a_stream(frame: &[u8]) -> Option<Vec<u8>> {
+/// takes a compressed block of no bytes for an empty one. A compressed block in a frame with a window of
+/// less than 128 KiB may decode to more than the window, which only that one refuses too: `may_fail`.
+fn as_a_stream(frame: &[u8], may_fail: &mut bool) -> Option<Vec<u8>> {
     let mut frame = frame.to_vec();
     if frame[0] != 0x28 {
         return Some(frame); // It is skippable.
@@ -143,6 +146,7 @@ fn as_a_stream(frame: &[u8]) -> Option<Vec<u8>> {
         if u64::from(len) > window.min(128 << 10) {
             return None;
         }
+        *may_fail |= kind == 2 && !is_single_segment && window < 128 << 10;
         if kind == 2 && len == 0 {
             frame[at] &= 1;
         }
