@@ -52,7 +52,7 @@ pub(crate) struct Collector<D> {
     frames: u64,
     /// Empty frames since the last frame with content.
     idle_frames: u32,
-    /// The work of this poll, in bytes. Each frame adds its length and `FRAME_WORK`.
+    /// The work of this poll or the last, in bytes. Each frame adds its length and `FRAME_WORK`.
     work: u64,
 }
 
@@ -103,14 +103,19 @@ impl<D: Buf> Collector<D> {
         body: Pin<&mut B>,
         cx: &mut Context<'_>,
         on_progress: &mut impl FnMut(Progress) -> ControlFlow<()>,
-        until: Pin<&mut impl Future>,
+        mut until: Pin<&mut impl Future>,
     ) -> Poll<Result<Finished, CollectError<B::Error>>> {
+        // tokio bounds the work of a task in one poll. A body that used up that bound in the last poll
+        // will do so again, and a timer of tokio is not ready after it.
+        let is_over = self.work > 0 && until.as_mut().poll(cx).is_ready();
+        // The body goes before the result, so that no body is stopped that is complete. It cannot be
+        // ready for ever, because the work of one poll is bounded.
         if let Poll::Ready(result) = self.poll_read(body, cx, on_progress) {
             return Poll::Ready(result);
         }
-        // The body goes first, so that no body is stopped that is complete. It cannot be ready for
-        // ever, because the work of one poll is bounded.
-        ready!(until.poll(cx));
+        if !is_over {
+            ready!(until.poll(cx));
+        }
         Poll::Ready(Err(self.stopped()))
     }
 

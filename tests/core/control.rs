@@ -9,13 +9,15 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::BodyExt;
+use futures_util::stream;
+use http_body::Frame;
+use http_body_util::{BodyExt, StreamBody};
 use presized::{
     BufferPool, Collect, CollectError, MemoryBudget, Progress, Reader, collect_presized,
 };
 use presized_support::drive::{drive, poll_once};
 use presized_support::mock::{Mock, MockError, Step, Unpolled};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::bodies::{MIB, Repeated, ReportsDrop, hello_with_trailers};
 
@@ -99,11 +101,28 @@ fn body_that_is_always_ready_is_stopped() {
     let mut polls = 0;
     let until = poll_fn(|_| {
         polls += 1;
-        if polls == 3 { Poll::Ready(()) } else { Poll::Pending }
+        if polls == 5 { Poll::Ready(()) } else { Poll::Pending }
     });
     let error = drive(Collect::new(body, u64::MAX).until(until).bytes()).unwrap_err();
     assert!(matches!(error, CollectError::Stopped { received: 768, .. }), "{error:?}");
     assert_eq!(error.partial().len(), 768);
+}
+
+/// The channels and timers of tokio are not ready once a task has used its budget in one poll. A body
+/// that is always ready uses it up in each poll.
+#[tokio::test]
+async fn body_that_uses_up_the_budget_of_its_task_is_stopped() {
+    const FRAMES: usize = 10_000;
+    let (frames, mut received) = mpsc::channel(FRAMES);
+    for _ in 0..FRAMES {
+        frames.send(Ok::<_, MockError>(Frame::data(Bytes::from("x")))).await.unwrap();
+    }
+    let (signal, stop) = oneshot::channel::<()>();
+    signal.send(()).unwrap();
+    let body = StreamBody::new(stream::poll_fn(move |cx| received.poll_recv(cx)));
+    let error = Collect::new(body, 1 << 20).until(stop).bytes().await.unwrap_err();
+    assert!(matches!(error, CollectError::Stopped { .. }), "{error}");
+    assert!(error.received() <= 512, "{error}");
 }
 
 #[test]
