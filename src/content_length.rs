@@ -26,8 +26,8 @@ pub enum ContentLength {
     /// The body has this many bytes. A body with fewer bytes is truncated. [`u64::MAX`] also stands
     /// for every larger number.
     Exact(u64),
-    /// A number that may differ from the delivered bytes, such as the coded length of a body that is
-    /// decoded. It guides the first reservation and never causes an error.
+    /// A number that may differ from the delivered bytes, such as the coded length of a body that
+    /// is decoded. It guides the first reservation and never causes an error.
     Hint(u64),
     /// The field is present and is not a valid length. The body is read as if the length were
     /// [`Unknown`]. A caller that does its own framing can refuse the message (RFC 9112 §6.3).
@@ -161,8 +161,8 @@ fn trim_ows(mut value: &[u8]) -> &[u8] {
     value
 }
 
-/// Returns whether a content coding was applied. Codings are case-insensitive, and empty members of the
-/// list are ignored (RFC 9110 §8.4, §5.6.1).
+/// Returns whether a content coding was applied. Codings are case-insensitive, and empty members of
+/// the list are ignored (RFC 9110 §8.4, §5.6.1).
 fn is_coded(headers: &HeaderMap) -> bool {
     headers
         .get_all(CONTENT_ENCODING)

@@ -109,9 +109,8 @@ pub enum CollectError<E> {
         declared: Option<u64>,
         /// Bytes that had arrived.
         received: u64,
-        /// Bytes that the read was waiting for from its
-        /// [`MemoryBudget`](crate::MemoryBudget), if it was. Then the sender had nothing to do
-        /// with the delay.
+        /// Bytes of its [`MemoryBudget`](crate::MemoryBudget) that the read waited for when it was
+        /// stopped. `None` if it waited for the body.
         awaited: Option<u64>,
         /// The bytes that had arrived, without a frame that waited for memory.
         partial: Partial,
@@ -171,7 +170,8 @@ impl<E> CollectError<E> {
         Self::OutOfMemory { requested, received, partial: Partial::default() }
     }
 
-    /// Returns whether the body is over the limit, by its declared length or by the bytes that arrived.
+    /// Returns whether the body is over the limit, by its declared length or by the bytes that
+    /// arrived.
     pub fn is_too_large(&self) -> bool {
         matches!(self, Self::DeclaredTooLarge { .. } | Self::TooLarge { .. })
     }
@@ -199,8 +199,9 @@ impl<E> CollectError<E> {
     /// failure.
     ///
     /// They are fewer than [`received`](Self::received) if a frame went over a limit, or if the
-    /// read was stopped while a frame waited for memory. There are none after [`Collect::append_to`](crate::Collect::append_to), which leaves them in the
-    /// buffer of the caller.
+    /// read was stopped while a frame waited for memory. There are none after
+    /// [`Collect::append_to`](crate::Collect::append_to), which leaves them in the buffer of the
+    /// caller.
     pub fn partial(&self) -> &Partial {
         match self {
             Self::DeclaredTooLarge { .. } => &Partial::EMPTY,
@@ -262,15 +263,15 @@ impl<E: Error + 'static> CollectError<E> {
     /// error.
     ///
     /// - 413 Content Too Large: the body is over the limit (RFC 9110 §15.5.14).
-    /// - 408 Request Timeout: the body was too slow, or the read was stopped while it waited for the
-    ///   body (§15.5.9).
-    /// - 503 Service Unavailable: the server has no memory for the body now (§15.6.4), or was stopped
-    ///   while it waited for memory.
+    /// - 408 Request Timeout: the body was too slow, or the read was stopped while it waited for
+    ///   the body (§15.5.9).
+    /// - 503 Service Unavailable: the server has no memory for the body now (§15.6.4), or was
+    ///   stopped while it waited for memory.
     /// - 400 Bad Request: everything else (§15.5.1).
     ///
-    /// If the body failed because a body inside of it was refused, the reason of that refusal counts.
-    /// It is found if it is a `CollectError` among the [sources](Error::source), as that of a
-    /// [`Limited`](crate::Limited). If `E` is no [`Error`], call [`boxed`](Self::boxed) first.
+    /// If the body failed because a body inside of it was refused, the reason of that refusal
+    /// counts. It is found if it is a `CollectError` among the [sources](Error::source), as that of
+    /// a [`Limited`](crate::Limited). If `E` is no [`Error`], call [`boxed`](Self::boxed) first.
     pub fn status(&self) -> StatusCode {
         match Refusal::of(self) {
             Some(Refusal::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,

@@ -102,12 +102,13 @@ pub trait RequestExt: sealed::Sealed + Sized {
     ///
     /// # With hyper
     ///
-    /// hyper sends `100 Continue` at the first poll. A client that waits for `100 Continue` therefore
-    /// never sends the content of a refused request.
+    /// hyper sends `100 Continue` at the first poll. A client that waits for `100 Continue`
+    /// therefore never sends the content of a refused request.
     ///
-    /// A read that fails drops the body, and hyper then closes the connection after the response. A client
-    /// that is still sending can lose the response. To read on, keep the body:
-    /// `Collect::of_request(&head, &mut body, reader)`. The extractors of the crate presized-axum do this.
+    /// A read that fails drops the body, and hyper then closes the connection after the response. A
+    /// client that is still sending can lose the response. To read on, keep the body:
+    /// `Collect::of_request(&head, &mut body, reader)`. The extractors of the crate presized-axum
+    /// do this.
     ///
     /// # Examples
     ///

@@ -13,15 +13,15 @@ use std::time::Duration;
 ///
 /// # Periods
 ///
-/// A period starts when the read has to wait for the body. Once the bytes of the rate have arrived,
-/// it is over, and the next one starts when the read has to wait again. If its time is over before
-/// that, the body is too slow. The read takes what has arrived before it looks at the time, and a
-/// body that has ended is never too slow.
+/// A period starts when the read has to wait for the body. It ends when the bytes of the rate have
+/// arrived. The next period starts when the read has to wait again. If the time of a period is over
+/// first, the body is too slow. The read takes the bytes that have arrived before it checks the
+/// time, and a body that has ended is never too slow.
 ///
-/// A body of n bytes is therefore read or refused within (n ÷ bytes + 1) periods of waiting, and
-/// with the limit of the reader for n, that is a bound on the whole read.
+/// A read therefore waits for a body of n bytes for at most n ÷ `bytes` + 1 periods. The limit of
+/// the reader bounds n.
 ///
-/// With 1 byte, this is an idle timeout: each byte starts the period anew.
+/// With 1 byte, this is an idle timeout: each byte that arrives ends the period.
 ///
 /// # What does not count
 ///
@@ -32,9 +32,9 @@ use std::time::Duration;
 ///
 /// # Bodies that read another body
 ///
-/// A body that yields its whole content at once, such as [`Presized`](crate::Presized), is not ready
-/// until then. The read cannot see what arrives below, so such a body is idle and then too slow. Set
-/// the rate on the reader that reads from the transport, and on no reader around it.
+/// A body that yields its whole content at once, such as [`Presized`](crate::Presized), is not
+/// ready until then. The read cannot see what arrives below, so such a body is idle and then too
+/// slow. Set the rate on the reader that reads from the transport, and on no reader around it.
 ///
 /// # Clock
 ///
@@ -73,7 +73,8 @@ struct Rule {
     sleep: Box<dyn Fn(Duration) -> Sleep + Send + Sync>,
 }
 
-/// A future that is ready when a period is over. It is `Sync`, so that a body that has one is `Sync`.
+/// A future that is ready when a period is over. It is `Sync`, so that a body that has one is
+/// `Sync`.
 pub(crate) type Sleep = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
 
 impl MinRate {

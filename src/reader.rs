@@ -91,8 +91,8 @@ impl Reader {
         self
     }
 
-    /// Sets whether the read fails if the body gives an error after all declared bytes have arrived.
-    /// The default is false.
+    /// Sets whether the read fails if the body gives an error after all declared bytes have
+    /// arrived. The default is false.
     ///
     /// By default such an error is ignored, because the content is complete. It is not ignored if
     /// trailers were announced and are missing. Set this for a body that verifies itself at its
@@ -115,8 +115,8 @@ impl Reader {
     /// Reads within a bound on memory that is shared with other bodies.
     ///
     /// If the budget has no room, the body waits. With the handle of
-    /// [`fail_fast`](MemoryBudget::fail_fast), it fails instead. A limit above the budget fails at once with
-    /// [`CollectError::Budget`].
+    /// [`fail_fast`](MemoryBudget::fail_fast), it fails instead. A limit above the budget fails at
+    /// once with [`CollectError::Budget`].
     pub fn budget(mut self, budget: &MemoryBudget) -> Self {
         self.budget = Some(budget.clone());
         self

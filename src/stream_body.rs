@@ -12,7 +12,8 @@ use crate::{Collect, Reader};
 
 /// A body whose data frames are the items of a stream. [`Collect::from_stream`] makes it.
 ///
-/// It has no trailers and no size hint: the size hint of a stream counts items, not bytes.
+/// Each item is data. The items of the type of this name in http-body-util are frames. It has no
+/// trailers and no size hint, because the size hint of a stream counts items and not bytes.
 #[must_use = "bodies do nothing unless polled"]
 pub struct StreamBody<S> {
     // Boxed, because a pinned field needs either unsafe code or one more dependency, and a bound
@@ -41,7 +42,8 @@ where
     ///
     /// # Errors
     ///
-    /// See [`Collect`]. An error of the stream is [`CollectError::Body`](crate::CollectError::Body).
+    /// See [`Collect`]. An error of the stream is
+    /// [`CollectError::Body`](crate::CollectError::Body).
     ///
     /// # Examples
     ///

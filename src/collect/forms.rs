@@ -25,20 +25,20 @@ impl<B: Body, F: FnMut(Progress) -> ControlFlow<()>, U: Future> Collect<B, F, U>
     ///
     /// | transport | the buffer |
     /// | --- | --- |
-    /// | hyper, HTTP/1.1 | less than twice the largest read buffer, which `max_buf_size` sets. By default 512 KiB was measured: 16 times a frame of 32 KiB |
+    /// | hyper, HTTP/1.1 | less than twice `max_buf_size`; at its default, 512 KiB was measured for a frame of 32 KiB |
     /// | hyper, HTTP/2 | less than twice the frame |
     /// | any other body | as large as the body made it |
     ///
     /// [`vec`](Self::vec) always copies. `Bytes::from` of its result keeps no memory of the
     /// transport.
     ///
-    /// The content is copied to a buffer of its length if the unused capacity is more than the value
-    /// in this table. It stays where it is if there is no memory for that buffer.
+    /// The content is copied to a buffer of its length if the unused capacity is more than the
+    /// value in this table. It stays where it is if there is no memory for that buffer.
     ///
     /// | result | unused capacity |
     /// | --- | --- |
-    /// | in a buffer of a pool | three quarters of the buffer |
-    /// | no pool and no budget, content of 128 KiB or more | three times the length of the content |
+    /// | in a buffer of a pool | three times the length of the content |
+    /// | no pool and no budget, content of 128 KiB or more | the same |
     /// | any other | a quarter of the length of the content |
     ///
     /// # Errors
@@ -81,13 +81,14 @@ impl<B: Body, F: FnMut(Progress) -> ControlFlow<()>, U: Future> Collect<B, F, U>
     /// `T`. If a string has the wrong type, the error of serde inside ([`JsonError::get_ref`])
     /// quotes it, and can take six times its memory.
     ///
-    /// A byte order mark (U+FEFF) at the start is an error. RFC 8259 §8.1 forbids it in JSON that is
-    /// sent, and serde_json does not ignore it. The partial content of the error has the mark and
-    /// the JSON after it.
+    /// A byte order mark (U+FEFF) at the start is an error. RFC 8259 §8.1 forbids it in JSON that
+    /// is sent, and serde_json does not ignore it. The partial content of the error has the mark
+    /// and the JSON after it.
     ///
     /// # Errors
     ///
-    /// See [`Collect`]. [`CollectError::InvalidJson`] has the whole content. Its own message quotes none of it.
+    /// See [`Collect`]. [`CollectError::InvalidJson`] has the whole content. Its own message quotes
+    /// none of it.
     ///
     /// # Examples
     ///
@@ -174,9 +175,10 @@ impl<B: Body, F: FnMut(Progress) -> ControlFlow<()>, U: Future> Collect<B, F, U>
         Presized::with(body, options, on_progress, until)
     }
 
-    /// Returns a body that yields the frames as they arrive and fails at the limit. Nothing is
-    /// collected, so pool, budget, history, minimum rate, progress and
-    /// `until` are not used.
+    /// Returns a body that yields the frames as they arrive and fails at the limit.
+    ///
+    /// Nothing is collected, so it does not use the pool, the budget, the history, the minimum rate,
+    /// [`on_progress`](Self::on_progress) and [`until`](Self::until).
     pub fn into_limited(self) -> Limited<B> {
         Limited::with(self.body, self.reader, self.declared)
     }

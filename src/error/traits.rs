@@ -104,8 +104,8 @@ impl<E: Error + 'static> Error for CollectError<E> {
 }
 
 impl<E: Error + Send + Sync + 'static> From<CollectError<E>> for io::Error {
-    /// Wraps the error. If the error of the body is an [`io::Error`] or is caused by one, the kind of
-    /// the first one is kept. A refusal by a reader below keeps its kind too.
+    /// Wraps the error. If the error of the body is an [`io::Error`] or is caused by one, the kind
+    /// of the first one is kept. A refusal by a reader below keeps its kind too.
     fn from(error: CollectError<E>) -> Self {
         let kind = match (Refusal::of(&error), &error) {
             (Some(Refusal::TooLarge), _) => io::ErrorKind::FileTooLarge,

@@ -2,9 +2,9 @@
 //!
 //! If a request body is dropped before its end, hyper closes the connection of HTTP/1 after the
 //! response, and resets the stream of HTTP/2. Content that is still on its way then makes the
-//! operating system reset the connection, and the client can lose the response (RFC 9112 §9.6). curl
-//! takes the reset of the stream for an error. The body therefore stays open in a task while the
-//! response is sent.
+//! operating system reset the connection, and the client can lose the response (RFC 9112 §9.6).
+//! curl takes the reset of the stream for an error. The body therefore stays open in a task while
+//! the response is sent.
 
 use std::time::Duration;
 
@@ -39,8 +39,8 @@ pub(crate) fn discard(head: &Parts, body: Body, is_started: bool) {
 }
 
 fn is_needed(head: &Parts, is_started: bool) -> bool {
-    // A client of HTTP/1.1 waits for `100 Continue`, which hyper would send at the first poll. One of
-    // HTTP/1.0 does not (RFC 9110 §10.1.1), and one of HTTP/2 keeps its connection.
+    // A client of HTTP/1.1 waits for `100 Continue`, which hyper would send at the first poll. One
+    // of HTTP/1.0 does not (RFC 9110 §10.1.1), and one of HTTP/2 keeps its connection.
     is_started || head.version != Version::HTTP_11 || !expects_continue(&head.headers)
 }
 

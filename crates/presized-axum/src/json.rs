@@ -17,8 +17,8 @@ use crate::upload::Upload;
 /// # Differences from `axum::Json`
 ///
 /// - The limit is the one of the reader. `DefaultBodyLimit` does not apply.
-/// - The text of a rejection has the position of an error, and quotes no content. The text of axum names
-///   the path and the value.
+/// - The text of a rejection has the position of an error, and quotes no content. The text of axum
+///   names the path and the value.
 /// - The parameters of the Content-Type are ignored, even if their syntax is wrong.
 /// - `PresizedJson` is not a response, and `Option<PresizedJson<T>>` is not an extractor.
 ///

@@ -47,7 +47,8 @@ impl PresizedRejection {
     /// Returns the status of the response.
     ///
     /// - 413 Content Too Large: the body is over the limit of the reader, or of a layer.
-    /// - 408 Request Timeout: the body is slower than the [`MinRate`](presized::MinRate) of the reader.
+    /// - 408 Request Timeout: the body is slower than the [`MinRate`](presized::MinRate) of the
+    ///   reader.
     /// - 503 Service Unavailable: there is no memory for the body now.
     /// - 415 Unsupported Media Type: the request does not declare JSON.
     /// - 422 Unprocessable Content: the content is JSON of another type than the requested one.

@@ -8,9 +8,9 @@ use crate::upload::Upload;
 
 /// Extracts the content of a request as UTF-8 text.
 ///
-/// The [`Reader`] comes from the state of the router, and has the limit. The Content-Type is ignored.
-/// The text is memory of the handler: it does not come from the pool, and leaves the budget when the
-/// handler starts.
+/// The [`Reader`] comes from the state of the router, and has the limit. The Content-Type is
+/// ignored. The text is memory of the handler: it does not come from the pool, and leaves the
+/// budget when the handler starts.
 ///
 /// # Errors
 ///

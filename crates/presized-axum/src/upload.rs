@@ -13,8 +13,8 @@ use crate::tracked::Tracked;
 
 /// A request whose body is read with the reader of the state.
 ///
-/// If it is dropped before the body has ended, by a rejection or by a timeout around the handler, the
-/// rest is read in the background.
+/// If it is dropped before the body has ended, by a rejection or by a timeout around the handler,
+/// the rest is read in the background.
 pub(crate) struct Upload {
     head: Parts,
     body: Tracked,

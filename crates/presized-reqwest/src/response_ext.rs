@@ -31,8 +31,8 @@ use crate::ResponseBody;
 ///
 /// Both also run while a body waits for a [`MemoryBudget`](presized::MemoryBudget), and the body
 /// then fails when the wait is over. [`Collect::until`] ends the wait itself. A
-/// [`MinRate`](presized::MinRate) of the reader is an idle timeout or a minimum rate for which the wait
-/// does not count.
+/// [`MinRate`](presized::MinRate) of the reader is an idle timeout or a minimum rate for which the
+/// wait does not count.
 pub trait ResponseExt: sealed::Sealed + Sized {
     /// Reads the body. `reader` is the limit in bytes, inclusive, or a [`Reader`].
     ///
@@ -95,8 +95,8 @@ pub trait ResponseExt: sealed::Sealed + Sized {
     /// ```
     fn collect_presized(self, reader: impl Into<Reader>) -> Collect<ResponseBody>;
 
-    /// Replaces the body by one that yields the whole content as one frame. `reader` is the limit in
-    /// bytes, inclusive, or a [`Reader`].
+    /// Replaces the body by one that yields the whole content as one frame. `reader` is the limit
+    /// in bytes, inclusive, or a [`Reader`].
     ///
     /// Use it for a consumer that takes a [`Response`] and collects its body itself, such as
     /// [`Response::text`] or a generated client. Status, header fields, URL and extensions stay as

@@ -20,8 +20,8 @@ use crate::Delivery;
 ///
 /// # Errors
 ///
-/// Yields a [`CollectError<BodyError>`] as its last item. `B` is dropped before the error is yielded.
-/// The error of a streamed body has no partial content, because its frames were delivered.
+/// Yields a [`CollectError<BodyError>`] as its last item. `B` is dropped before the error is
+/// yielded. The error of a streamed body has no partial content, because its frames were delivered.
 ///
 /// # Cancel safety
 ///

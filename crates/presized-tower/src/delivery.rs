@@ -2,8 +2,8 @@
 
 /// Says how the content of a response or of a request is delivered.
 ///
-/// In the extensions of a request it overrides [`PresizedLayer::delivery`], which is for responses. It
-/// does not override [`PresizedRequestLayer::delivery`].
+/// In the extensions of a request it overrides [`PresizedLayer::delivery`], which is for responses.
+/// It does not override [`PresizedRequestLayer::delivery`].
 ///
 /// [`PresizedLayer::delivery`]: crate::PresizedLayer::delivery
 /// [`PresizedRequestLayer::delivery`]: crate::PresizedRequestLayer::delivery
@@ -16,7 +16,7 @@ pub enum Delivery {
     /// Delivers the frames as they arrive and keeps none of them.
     ///
     /// The frame that goes over the limit is not delivered: the body fails in its place. A streamed
-    /// body uses neither the pool nor the budget nor the history of the reader. It does not check
-    /// the declared length of the body, because the transport does.
+    /// body does not use the pool, the budget, the history and the minimum rate of the reader. It
+    /// does not check the declared length of the body, because the transport does.
     Streamed,
 }

@@ -8,9 +8,9 @@ use crate::{Delivery, PresizedService};
 
 /// Reads or bounds the body of each response of a service.
 ///
-/// The body of a response becomes a [`PresizedBody`](crate::PresizedBody). The layer knows the method
-/// of each request, so a response to HEAD is empty whatever length it declares. The
-/// [crate documentation](crate) says where to put it in a stack with a layer that decodes.
+/// The body of a response becomes a [`PresizedBody`](crate::PresizedBody). The layer knows the
+/// method of each request, so a response to HEAD is empty whatever length it declares. The [crate
+/// documentation](crate) says where to put it in a stack with a layer that decodes.
 ///
 /// # In a client
 ///
@@ -67,11 +67,11 @@ use crate::{Delivery, PresizedService};
 /// # With other layers
 ///
 /// A layer that makes a new request loses the extensions of the old one. The `FollowRedirect` of
-/// tower-http does so at each redirect. Put such a layer inside of this one, so that this one reads the
-/// extensions first.
+/// tower-http does so at each redirect. Put such a layer inside of this one, so that this one reads
+/// the extensions first.
 ///
-/// No field of a response head changes the limit or the delivery, because the limit protects against
-/// the server that wrote this head.
+/// No field of a response head changes the limit or the delivery, because the limit protects
+/// against the server that wrote this head.
 ///
 /// # Errors
 ///
@@ -131,8 +131,8 @@ impl PresizedLayer {
     /// [`Reader`].
     ///
     /// If a service has several kinds of responses, put a
-    /// [`LengthHistory`](presized::LengthHistory) for each kind into the extensions of the requests.
-    /// The history of the reader would mix their lengths.
+    /// [`LengthHistory`](presized::LengthHistory) for each kind into the extensions of the
+    /// requests. The history of the reader would mix their lengths.
     pub fn new(reader: impl Into<Reader>) -> Self {
         let reader = reader.into().checked_at_end(true);
         Self { settings: Settings { reader, delivery: Delivery::default() } }

@@ -8,20 +8,20 @@ use crate::{Delivery, PresizedRequestService};
 /// Reads or bounds the body of each request to a service.
 ///
 /// The service inside of the layer gets a request whose body is a
-/// [`PresizedBody`](crate::PresizedBody). Nothing is read before that service polls the body. The head
-/// of the request tells the length.
+/// [`PresizedBody`](crate::PresizedBody). Nothing is read before that service polls the body. The
+/// head of the request tells the length.
 ///
 /// # In a server
 ///
-/// The layer goes around the routes. It makes no responses: a handler gets the error of the body, and
-/// [`CollectError::status`](presized::CollectError::status) is the status to respond with. A body that
-/// is refused by its declared length is not polled, so hyper sends no `100 Continue`.
+/// The layer goes around the routes. It makes no responses: a handler gets the error of the body,
+/// and [`CollectError::status`](presized::CollectError::status) is the status to respond with. A
+/// body that is refused by its declared length is not polled, so hyper sends no `100 Continue`.
 ///
-/// With axum, use the extractors of [presized-axum](https://docs.rs/presized-axum) in the handlers. They
-/// respond with 413 to a body that is over the limit of this layer too. The extractors of axum itself
-/// respond with 400. Set pool, budget and least rate on the reader of the layer, and not on that of the
-/// extractors. An extractor would wait for a second share of the same budget, and would see no byte until
-/// all have arrived.
+/// With axum, use the extractors of [presized-axum](https://docs.rs/presized-axum) in the handlers.
+/// They respond with 413 to a body that is over the limit of this layer too. The extractors of axum
+/// itself respond with 400. Set pool, budget and least rate on the reader of the layer, and not on
+/// that of the extractors. An extractor would wait for a second share of the same budget, and would
+/// see no byte until all have arrived.
 ///
 /// ```
 /// use axum::{Router, body::Body, http::StatusCode, routing::put};
@@ -44,8 +44,9 @@ use crate::{Delivery, PresizedRequestService};
 ///
 /// # With other layers
 ///
-/// Put a layer that decodes requests outside of this one, so that the limit counts decoded bytes. This is
-/// the opposite of the order for responses, because a request passes the outermost layer first.
+/// Put a layer that decodes requests outside of this one, so that the limit counts decoded bytes.
+/// This is the opposite of the order for responses, because a request passes the outermost layer
+/// first.
 ///
 /// # Errors
 ///
@@ -58,7 +59,8 @@ use crate::{Delivery, PresizedRequestService};
 /// # Cancel safety
 ///
 /// Dropping a body frees what was reserved. The layer has no timeout. A
-/// [`MinRate`](presized::MinRate) on the reader fails a body that is collected and arrives too slowly.
+/// [`MinRate`](presized::MinRate) on the reader fails a body that is collected and arrives too
+/// slowly.
 ///
 /// # Examples
 ///
@@ -98,7 +100,8 @@ pub struct PresizedRequestLayer {
 }
 
 impl PresizedRequestLayer {
-    /// Creates a layer. `reader` is the limit of a request body in bytes, inclusive, or a [`Reader`].
+    /// Creates a layer. `reader` is the limit of a request body in bytes, inclusive, or a
+    /// [`Reader`].
     pub fn new(reader: impl Into<Reader>) -> Self {
         let reader = reader.into().checked_at_end(true);
         Self { reader, delivery: Delivery::default() }

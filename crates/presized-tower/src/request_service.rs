@@ -11,8 +11,8 @@ use crate::{Delivery, PresizedBody};
 
 /// The service that [`PresizedRequestLayer`](crate::PresizedRequestLayer) makes of `S`.
 ///
-/// It replaces the body of each request by a [`PresizedBody`] and passes the request to `S`. It is ready
-/// when `S` is, responds as `S` does, and fails as `S` does.
+/// It replaces the body of each request by a [`PresizedBody`] and passes the request to `S`. It is
+/// ready when `S` is, responds as `S` does, and fails as `S` does.
 #[derive(Clone, Debug)]
 pub struct PresizedRequestService<S> {
     inner: S,
