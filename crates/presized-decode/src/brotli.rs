@@ -63,8 +63,8 @@ impl Brotli {
         let share = share.ok_or_else(|| self.memory.error(Coding::Brotli, self.window))?;
         let counting = || Counting::new(&self.memory);
         let mut state = BrotliState::new(counting(), counting(), counting());
-        // A window that grows exists twice while it moves. Content of one meta-block still gets only
-        // the window that it needs.
+        // A window that grows exists twice while it moves. Content of one meta-block still gets
+        // only the window that it needs.
         state.set_initial_ring_buffer_size(u32::MAX);
         Ok(State::Begin(Box::new(Decoder { state, _share: share }), head, len))
     }

@@ -52,7 +52,8 @@ impl Coding {
         }
     }
 
-    /// Returns the coding with this name. Case is ignored, and `x-gzip` is gzip (RFC 9110 §8.4.1.3).
+    /// Returns the coding with this name. Case is ignored, and `x-gzip` is gzip (RFC 9110
+    /// §8.4.1.3).
     ///
     /// # Examples
     ///

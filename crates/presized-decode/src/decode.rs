@@ -16,31 +16,31 @@ use crate::{Codings, DecodeError, Decoder};
 pin_project! {
     /// A body that decodes another body.
     ///
-    /// It yields frames of at most 64 KiB, and then the trailers of the coded body. Several frames of
-    /// trailers are merged.
+    /// It yields frames of at most 64 KiB, and then the trailers of the coded body. Several frames
+    /// of trailers are merged.
     ///
     /// # What is decoded
     ///
-    /// - All members of gzip and all frames of zstd, one after the other. Skippable frames of zstd are
-    ///   skipped.
+    /// - All members of gzip and all frames of zstd, one after the other. Skippable frames of zstd
+    ///   are skipped.
     /// - Zeros after the last member of gzip are ignored, as gzip(1) does. Any other byte after the
     ///   end of the content is [`DecodeError::Trailing`].
-    /// - A body without a single coded byte is empty, because a response to HEAD has a coding and no
-    ///   content. Use a transport that reports a connection that ends too early, as hyper does.
+    /// - A body without a single coded byte is empty, because a response to HEAD has a coding and
+    ///   no content. Use a transport that reports a connection that ends too early, as hyper does.
     /// - A frame of zstd that has less content than it says is [`DecodeError::Checksum`].
     /// - Content that needs a dictionary is [`DecodeError::Dictionary`].
     ///
     /// # The work of one poll
     ///
-    /// One poll reads at most 256 KiB of coded bytes, counted at each decoder, and yields at most one
-    /// frame. Then it wakes the task. A poll that decodes brotli can decode up to one window before
-    /// the first byte comes out, because its decoder does.
+    /// One poll reads at most 256 KiB of coded bytes, counted at each decoder, and yields at most
+    /// one frame. Then it wakes the task. A poll that decodes brotli can decode up to one window
+    /// before the first byte comes out, because its decoder does.
     ///
     /// # Errors
     ///
-    /// Yields a [`DecodeError`] as its last item, after everything that was decoded before it. brotli
-    /// is an exception: if its content is [`Corrupt`](DecodeError::Corrupt), up to one window of
-    /// content before the error is lost.
+    /// Yields a [`DecodeError`] as its last item, after everything that was decoded before it.
+    /// brotli is an exception: if its content is [`Corrupt`](DecodeError::Corrupt), up to one
+    /// window of content before the error is lost.
     ///
     /// # Cancel safety
     ///
@@ -68,8 +68,8 @@ enum State {
 }
 
 impl<B: Body> Decode<B> {
-    /// Decodes a body with these codings and the default settings. Without a coding, the frames pass
-    /// through.
+    /// Decodes a body with these codings and the default settings. Without a coding, the frames
+    /// pass through.
     ///
     /// # Examples
     ///

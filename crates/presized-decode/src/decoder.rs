@@ -17,7 +17,7 @@ use crate::{Codings, Decode, DecodeError};
 /// | --- | --- |
 /// | `gzip`, `deflate` | 48 KiB |
 /// | `zstd` | the window, and up to 481 KiB for one coded block, two decoded blocks and tables |
-/// | `br` | the window, and tables, which are counted as they are allocated: 1.09 MiB for a program at quality 9 |
+/// | `br` | the window, and tables, which are counted as they are allocated |
 ///
 /// If a body needs more, it fails with [`DecodeError::Memory`]. A later frame of zstd is checked in
 /// the same way. Beside that memory, a body holds one frame of at most 64 KiB, and 16 KiB between
@@ -52,9 +52,10 @@ impl Decoder {
     /// The default of [`memory`](Self::memory), in bytes: 9.25 MiB.
     ///
     /// It allows the zstd windows that RFC 9659 allows, which are at most 8 MiB. It allows brotli
-    /// windows of 8 MiB with 1.25 MiB of tables. Encoders of brotli use 4 MiB if they are not told
-    /// otherwise. The program `brotli` uses 8 MiB for files of 4 to 8 MiB, and 16 MiB for larger ones
-    /// and for pipes. Allow 18 MiB to decode those too.
+    /// windows of 8 MiB with 1.25 MiB of tables; a program coded at quality 9 needs 1.09 MiB.
+    /// Encoders of brotli use 4 MiB if they are not told otherwise. The program `brotli` uses 8 MiB
+    /// for files of 4 to 8 MiB, and 16 MiB for larger ones and for pipes. Allow 18 MiB to decode
+    /// those too.
     pub const DEFAULT_MEMORY: u64 = 37 << 18;
 
     /// Creates the default settings.
@@ -86,8 +87,8 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// As [`Codings::from_headers`]. The response is then lost. [`DecodeLayer`](crate::DecodeLayer) of
-    /// the feature `tower` keeps the head.
+    /// As [`Codings::from_headers`]. The response is then lost. [`DecodeLayer`](crate::DecodeLayer)
+    /// of the feature `tower` keeps the head.
     pub fn response<B: Body>(
         &self,
         response: Response<B>,
@@ -118,7 +119,9 @@ impl Decoder {
     /// async fn echo(request: Request<Incoming>) -> http::Result<Response<Full<bytes::Bytes>>> {
     ///     let request = match Decoder::new().memory(1 << 20).request(request) {
     ///         Ok(request) => request,
-    ///         Err(error) => return Response::builder().status(error.status()).body(Full::default()),
+    ///         Err(error) => {
+    ///             return Response::builder().status(error.status()).body(Full::default());
+    ///         }
     ///     };
     ///     match request.collect_presized(1 << 20).await { // at most 1 MiB
     ///         Ok(content) => Response::builder().body(content.into()),

@@ -34,8 +34,8 @@ impl Deflate {
 
     /// Decides the format by the first two bytes.
     ///
-    /// Raw deflate could begin like zlib only with a stored block whose padding is not zero, which no
-    /// encoder writes.
+    /// Raw deflate could begin like zlib only with a stored block whose padding is not zero, which
+    /// no encoder writes.
     fn begin(&mut self, head: [u8; 2]) -> Result<(), DecodeError> {
         let [method, flags] = head;
         let is_zlib = method & 0x0f == DEFLATE

@@ -96,8 +96,8 @@ pub enum DecodeError {
 impl DecodeError {
     /// Returns the HTTP status with which a server answers a request whose body fails like this.
     ///
-    /// It is 415 for a coding that is not supported, 413 if the decoders would need too much memory,
-    /// 503 if the allocator refused it, and 400 otherwise.
+    /// It is 415 for a coding that is not supported, 413 if the decoders would need too much
+    /// memory, 503 if the allocator refused it, and 400 otherwise.
     pub fn status(&self) -> StatusCode {
         match self {
             Self::UnsupportedCoding { .. } | Self::TooManyCodings { .. } => {

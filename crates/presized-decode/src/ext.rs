@@ -18,8 +18,8 @@ pub trait DecodeExt: sealed::Sealed + Sized {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::UnsupportedCoding`] or [`DecodeError::TooManyCodings`]. What is wrong with the
-    /// body is an error of the body.
+    /// [`DecodeError::UnsupportedCoding`] or [`DecodeError::TooManyCodings`]. What is wrong with
+    /// the body is an error of the body.
     ///
     /// # Examples
     ///

@@ -6,8 +6,8 @@ use crate::{DecodeService, Decoder};
 
 /// Decodes the responses of a service.
 ///
-/// It sets Accept-Encoding to the codings whose features are on, unless the request has that field or
-/// a Range field. A part of a coded form cannot be decoded.
+/// It sets Accept-Encoding to the codings whose features are on, unless the request has that field
+/// or a Range field. A part of a coded form cannot be decoded.
 ///
 /// # Errors
 ///
@@ -17,8 +17,8 @@ use crate::{DecodeService, Decoder};
 ///
 /// # Examples
 ///
-/// Put the layer of presized-tower outside, so that its limit counts decoded bytes. Here the body is
-/// read with presized:
+/// Put the layer of presized-tower outside, so that its limit counts decoded bytes. Here the body
+/// is read with presized:
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {

@@ -28,8 +28,8 @@ enum State {
     /// A frame to skip, of which this many bytes are left.
     Skip(u32),
     Frame,
-    /// A frame that ended before the length that it says. libzstd accepts it from a stream if its last
-    /// block is empty.
+    /// A frame that ended before the length that it says. libzstd accepts it from a stream if its
+    /// last block is empty.
     Short,
 }
 

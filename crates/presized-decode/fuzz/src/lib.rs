@@ -33,8 +33,8 @@ impl<'a> Case<'a> {
         Some(Self { frame, memory, coded })
     }
 
-    /// Decodes with enough memory and compares with `expected`. Then decodes with the memory of this
-    /// case, and checks that it is not exceeded.
+    /// Decodes with enough memory and compares with `expected`. Then decodes with the memory of
+    /// this case, and checks that it is not exceeded.
     pub fn check(&self, codings: &Codings, expected: &Expected) {
         let whole = self.decode(codings, MEMORY, self.coded.len().max(1));
         let split = self.decode(codings, MEMORY, self.frame);

@@ -113,9 +113,10 @@ pub fn zstd(mut coded: &[u8]) -> Expected {
 
 /// Changes a frame so that `ZSTD_decompress` reads it as the decoder of streams does.
 ///
-/// Only that one refuses a block that is longer than the window (RFC 8878 §3.1.1.2.4): `None`. And it
-/// takes a compressed block of no bytes for an empty one. A compressed block in a frame with a window of
-/// less than 128 KiB may decode to more than the window, which only that one refuses too: `may_fail`.
+/// Only that one refuses a block that is longer than the window (RFC 8878 §3.1.1.2.4): `None`. And
+/// it takes a compressed block of no bytes for an empty one. A compressed block in a frame with a
+/// window of less than 128 KiB may decode to more than the window, which only that one refuses too:
+/// `may_fail`.
 fn as_a_stream(frame: &[u8], may_fail: &mut bool) -> Option<Vec<u8>> {
     let mut frame = frame.to_vec();
     if frame[0] != 0x28 {

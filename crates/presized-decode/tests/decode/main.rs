@@ -1,5 +1,5 @@
-//! Tests of decoded bodies: every coding, alone and in a row, in any frames, whole and broken, and the
-//! memory that the decoders take.
+//! Tests of decoded bodies: every coding, alone and in a row, in any frames, whole and broken, and
+//! the memory that the decoders take.
 
 mod broken;
 mod heads;

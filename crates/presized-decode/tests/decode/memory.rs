@@ -1,5 +1,5 @@
-//! The memory that a bomb takes. The ledger counts the thread of the client, with reqwest, hyper, the
-//! decoders, and libzstd, which takes its memory from Rust's allocator here.
+//! The memory that a bomb takes. The ledger counts the thread of the client, with reqwest, hyper,
+//! the decoders, and libzstd, which takes its memory from Rust's allocator here.
 
 use http::Response;
 use presized::{Collect, CollectError, Reader};
@@ -106,9 +106,7 @@ fn client() -> Client {
 #[test]
 fn peak_of_a_one_gibibyte_bomb_is_within_limit_memory_and_256_kibibytes() {
     let _alone = Ledger::alone();
-    println!(
-        "coding, window KiB, coded bytes, memory KiB, limit KiB: most KiB at one time, of it above the limit"
-    );
+    println!("coding, window KiB, coded bytes, memory KiB, limit KiB: peak KiB, above the limit");
     for (coding, window, coded) in bombs(GIB as usize / PIECE) {
         for bound in BOUNDS {
             for limit in LIMITS {
@@ -172,7 +170,8 @@ fn memory_of_two_codings_is_bounded_together() {
     }
 }
 
-/// Decodes and keeps nothing. Returns the number of decoded bytes, the error, and what was allocated.
+/// Decodes and keeps nothing. Returns the number of decoded bytes, the error, and what was
+/// allocated.
 fn stream(codings: Codings, coded: &[u8], bound: u64) -> (u64, Option<DecodeError>, Spent) {
     let body = Mock::of([coded]);
     let ((len, error), spent) = Ledger::measure(|| {
