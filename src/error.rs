@@ -271,7 +271,8 @@ impl<E: Error + 'static> CollectError<E> {
     ///
     /// If the body failed because a body inside of it was refused, the reason of that refusal
     /// counts. It is found if it is a `CollectError` among the [sources](Error::source), as that of
-    /// a [`Limited`](crate::Limited). If `E` is no [`Error`], call [`boxed`](Self::boxed) first.
+    /// a [`Limited`](crate::Limited), or the `DecodeError` of presized-decode. If `E` is no
+    /// [`Error`], call [`boxed`](Self::boxed) first.
     pub fn status(&self) -> StatusCode {
         match Refusal::of(self) {
             Some(Refusal::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,

@@ -22,7 +22,7 @@ impl Refusal {
         while let Some(error) = next {
             // A `CollectError<T>` can be found by downcasting only if `T` is known, and `T` is the
             // error of any body. The description is the one method of `Error` that tells it for
-            // every `T`.
+            // every `T`. Other versions of this crate and presized-decode have the same words.
             #[allow(deprecated)]
             let description = error.description();
             let refusal =

@@ -6,7 +6,7 @@ use http_body::Body;
 
 use crate::{Codings, Decode, DecodeError};
 
-/// Says how bodies are decoded.
+/// Holds the settings with which bodies are decoded.
 ///
 /// # Memory
 ///

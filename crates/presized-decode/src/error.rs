@@ -94,10 +94,12 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    /// Returns the HTTP status with which a server answers a request whose body fails like this.
+    /// Returns the HTTP status with which a server rejects a request whose body failed with this
+    /// error.
     ///
     /// It is 415 for a coding that is not supported, 413 if the decoders would need too much
-    /// memory, 503 if the allocator refused it, and 400 otherwise.
+    /// memory, 503 if the allocator refused it, and 400 otherwise. `CollectError::status` of
+    /// presized finds 413 and 503 of an error of this type among its sources.
     pub fn status(&self) -> StatusCode {
         match self {
             Self::UnsupportedCoding { .. } | Self::TooManyCodings { .. } => {
@@ -149,6 +151,16 @@ impl Error for DecodeError {
         match self {
             Self::Body { source } => Some(&**source),
             _ => None,
+        }
+    }
+
+    /// Tells a reader above which status the error has. `CollectError::status` of presized looks
+    /// for these words, because it finds errors whose type it does not know.
+    fn description(&self) -> &str {
+        match self {
+            Self::Memory { .. } => "presized: body is over the limit",
+            Self::OutOfMemory { .. } => "presized: no memory for the body",
+            _ => "presized: body failed",
         }
     }
 }

@@ -3,6 +3,7 @@
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::BodyExt;
+use presized::{CollectError, RequestExt};
 use presized_decode::{Coding, Codings, DecodeError, DecodeExt};
 use presized_support::mock::Mock;
 
@@ -112,5 +113,23 @@ async fn invalid_length_of_the_coded_form_is_ignored() {
         }
         let content = response.decode().unwrap().into_body().collect().await.unwrap();
         assert_eq!(content.to_bytes(), "hello", "{lengths:?}");
+    }
+}
+
+#[tokio::test]
+async fn reader_above_has_the_status_of_the_error() {
+    let table = [
+        // The head of a frame with a window of 64 MiB.
+        (&[0x28, 0xb5, 0x2f, 0xfd, 0, 16 << 3][..], StatusCode::PAYLOAD_TOO_LARGE),
+        (b"plain", StatusCode::BAD_REQUEST),
+        (&[0x28], StatusCode::BAD_REQUEST),
+    ];
+    for (coded, status) in table {
+        let request = Request::builder().header(CONTENT_ENCODING, "zstd").body(Mock::of([coded]));
+        let request = request.unwrap().decode().unwrap();
+        let error = request.collect_presized(1024).await.unwrap_err();
+        let CollectError::Body { source, .. } = &error else { panic!("{error:?}") };
+        assert_eq!((source.status(), error.status()), (status, status), "{source:?}");
+        assert_eq!(error.boxed().status(), status);
     }
 }
