@@ -19,7 +19,7 @@ use crate::{Codings, Decode, DecodeError};
 /// | `zstd` | the window, and up to 481 KiB for one coded block, two decoded blocks and tables |
 /// | `br` | the window, and tables, which are counted as they are allocated |
 ///
-/// If a body needs more, it fails with [`DecodeError::Memory`]. A later frame of zstd is checked in
+/// If a body needs more, it fails with [`DecodeError::TooMuchMemory`]. A later frame of zstd is checked in
 /// the same way. Beside that memory, a body holds one frame of at most 64 KiB, and 16 KiB between
 /// two decoders.
 ///
@@ -36,7 +36,7 @@ use crate::{Codings, Decode, DecodeError};
 /// let coded = bytes::Bytes::from_static(&[0x28, 0xb5, 0x2f, 0xfd, 0, 16 << 3]);
 /// let body = Decoder::new().body(Coding::Zstd, Full::new(coded));
 /// let error = body.collect().await.unwrap_err();
-/// assert!(matches!(error, DecodeError::Memory { window: 0x400_0000, bound: 0x94_0000, .. }));
+/// assert!(matches!(error, DecodeError::TooMuchMemory { window: 0x400_0000, bound: 0x94_0000, .. }));
 /// # Ok(())
 /// # }
 /// # #[cfg(not(feature = "zstd"))]

@@ -29,7 +29,7 @@ pub enum DecodeError {
     /// The decoders of the body would need more memory than
     /// [`Decoder::memory`](crate::Decoder::memory) allows. The memory was not allocated.
     #[non_exhaustive]
-    Memory {
+    TooMuchMemory {
         /// The coding that needs the memory.
         coding: Coding,
         /// The window that the coded head declares, in bytes.
@@ -105,7 +105,7 @@ impl DecodeError {
             Self::UnsupportedCoding { .. } | Self::TooManyCodings { .. } => {
                 StatusCode::UNSUPPORTED_MEDIA_TYPE
             }
-            Self::Memory { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooMuchMemory { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::OutOfMemory { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
         }
@@ -121,7 +121,7 @@ impl fmt::Display for DecodeError {
             Self::TooManyCodings { bound } => {
                 write!(f, "more than {bound} content codings")
             }
-            Self::Memory { coding, window, needed, bound } => write!(
+            Self::TooMuchMemory { coding, window, needed, bound } => write!(
                 f,
                 "decoding {coding} with a window of {window} bytes needs {needed} bytes of memory, \
                  and at most {bound} are allowed"
@@ -158,7 +158,7 @@ impl Error for DecodeError {
     /// for these words, because it finds errors whose type it does not know.
     fn description(&self) -> &str {
         match self {
-            Self::Memory { .. } => "presized: body is over the limit",
+            Self::TooMuchMemory { .. } => "presized: body is over the limit",
             Self::OutOfMemory { .. } => "presized: no memory for the body",
             _ => "presized: body failed",
         }

@@ -52,7 +52,7 @@ impl Memory {
     /// Returns the error of the claim that was refused.
     pub(crate) fn error(&self, coding: Coding, window: u64) -> DecodeError {
         let Account { bound, refused, .. } = &*self.0;
-        DecodeError::Memory { coding, window, needed: refused.load(Relaxed), bound: *bound }
+        DecodeError::TooMuchMemory { coding, window, needed: refused.load(Relaxed), bound: *bound }
     }
 }
 

@@ -43,7 +43,7 @@ impl<'a> Case<'a> {
         for found in [&whole, &split] {
             let len = found.content.len().min(expected.content.len());
             assert!(found.content[..len] == expected.content[..len], "another content");
-            let is_refused = matches!(found.error, Some(DecodeError::Memory { .. }));
+            let is_refused = matches!(found.error, Some(DecodeError::TooMuchMemory { .. }));
             if found.is_cut || expected.is_cut || is_refused {
                 continue;
             }
@@ -63,7 +63,7 @@ impl<'a> Case<'a> {
 
         assert!(bound.peak <= self.memory + BESIDE, "{} of {}", bound.peak, self.memory);
         match &bound.error {
-            Some(DecodeError::Memory { needed, bound, .. }) => assert!(needed > bound),
+            Some(DecodeError::TooMuchMemory { needed, bound, .. }) => assert!(needed > bound),
             other => assert_eq!(other.is_some(), split.error.is_some(), "{other:?}"),
         }
         assert!(split.content.starts_with(&bound.content));

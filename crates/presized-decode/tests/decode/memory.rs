@@ -127,7 +127,9 @@ fn peak_of_a_one_gibibyte_bomb_is_within_limit_memory_and_256_kibibytes() {
                 );
                 assert_eq!(error.is_none(), fits, "{what}");
                 if let Some(error) = error {
-                    let DecodeError::Memory { window: found, needed, bound: allowed, .. } = error
+                    let DecodeError::TooMuchMemory {
+                        window: found, needed, bound: allowed, ..
+                    } = error
                     else {
                         panic!("{what}")
                     };
@@ -163,7 +165,7 @@ fn memory_of_two_codings_is_bounded_together() {
                 let what = format!("{names} {first_window} {bound}: {error:?} {spent:?}");
                 assert!(spent.peak <= limit + bound + BESIDE, "{what}");
                 if first_window > bound {
-                    assert!(matches!(error, Some(DecodeError::Memory { .. })), "{what}");
+                    assert!(matches!(error, Some(DecodeError::TooMuchMemory { .. })), "{what}");
                 }
             }
         }
@@ -206,7 +208,7 @@ fn decoder_holds_what_the_bound_counts() {
             let middle = (refused + granted) / 2;
             match stream(form.coding().into(), &coded, middle * KIB) {
                 (_, None, _) => granted = middle,
-                (_, Some(DecodeError::Memory { .. }), _) => refused = middle,
+                (_, Some(DecodeError::TooMuchMemory { .. }), _) => refused = middle,
                 (_, Some(error), _) => panic!("{form:?}: {error}"),
             }
         }
@@ -238,7 +240,7 @@ fn tables_of_brotli_are_in_the_bound() {
         assert!(spent.peak <= bound * KIB + 80 * KIB, "{bound}: {spent:?}");
         match error {
             None => assert_eq!(len, content.len() as u64),
-            Some(error) => assert!(matches!(error, DecodeError::Memory { .. }), "{error:?}"),
+            Some(error) => assert!(matches!(error, DecodeError::TooMuchMemory { .. }), "{error:?}"),
         }
     }
     let (len, error, _) = stream(Coding::Brotli.into(), &coded, MIB);
@@ -251,7 +253,7 @@ fn later_frame_of_zstd_is_checked_too() {
     let hello = Form::Zstd.code(b"hello");
     let coded = [&hello[..], &bomb("zstd", 1, 27)].concat();
     let (len, error, spent) = stream(Coding::Zstd.into(), &coded, Decoder::DEFAULT_MEMORY);
-    let Some(DecodeError::Memory { window, needed, bound, .. }) = error else {
+    let Some(DecodeError::TooMuchMemory { window, needed, bound, .. }) = error else {
         panic!("{error:?}")
     };
     assert_eq!((len, window, bound), (5, 128 * MIB, Decoder::DEFAULT_MEMORY));
@@ -273,7 +275,7 @@ fn nothing_is_allocated_for_a_frame_that_says_its_content_is_long() {
     let head = [0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 0, 1, 0, 0];
     let (_, error, spent) = stream(Coding::Zstd.into(), &head, Decoder::DEFAULT_MEMORY);
     assert!(
-        matches!(error, Some(DecodeError::Memory { window: 0x100_0000_0000, .. })),
+        matches!(error, Some(DecodeError::TooMuchMemory { window: 0x100_0000_0000, .. })),
         "{error:?}"
     );
     assert!(spent.peak < BESIDE, "{spent:?}");
