@@ -97,9 +97,12 @@ impl DecodeError {
     /// Returns the HTTP status with which a server rejects a request whose body failed with this
     /// error.
     ///
-    /// It is 415 for a coding that is not supported, 413 if the decoders would need too much
-    /// memory, 503 if the allocator refused it, and 400 otherwise. `CollectError::status` of
-    /// presized finds 413 and 503 of an error of this type among its sources.
+    /// - 415 Unsupported Media Type: a coding is not supported, or there are too many.
+    /// - 413 Content Too Large: the decoders would need too much memory.
+    /// - 503 Service Unavailable: the allocator refused memory to a decoder.
+    /// - 400 Bad Request: everything else.
+    ///
+    /// `CollectError::status` of presized is 413 or 503 too if this error is among the sources.
     pub fn status(&self) -> StatusCode {
         match self {
             Self::UnsupportedCoding { .. } | Self::TooManyCodings { .. } => {

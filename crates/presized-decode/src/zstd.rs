@@ -195,8 +195,10 @@ impl Stage for Zstd {
     }
 }
 
-/// Returns the bytes that libzstd allocates for a frame (`ZSTD_decompressStream`): its context, one
-/// coded block, and a ring buffer of the window and two blocks, or of the content if that is less.
+/// Returns the bytes that libzstd allocates for a frame (`ZSTD_decompressStream`).
+///
+/// They are its context, one coded block and a ring buffer. The ring buffer has the window and two
+/// blocks, or the content if that is less.
 fn memory(window: u64, content: Option<u64>) -> u64 {
     let window = window.max(WINDOW_MIN);
     let block = window.min(BLOCK_MAX);
