@@ -1,7 +1,7 @@
 //! The accounts of a memory budget: which request is granted, and which waits.
 //!
-//! The documentation of `MemoryBudget` has the rules and the reason why they are safe. The cost of a
-//! call grows with the number of different claims, and not with the number of bodies.
+//! The documentation of `MemoryBudget` has the rules and the reason why they are safe. The cost of
+//! a call grows with the number of different claims, and not with the number of bodies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::task::{Poll, Waker};
@@ -149,9 +149,9 @@ impl Bank {
     /// Returns the waiting body whose request is granted next.
     fn next(&self) -> Option<u64> {
         let (mut any_grows, mut any_lacks_bytes, mut smaller) = (false, false, u64::MAX);
-        for (class, eldest, room) in self.rooms() {
-            if let Some((id, request)) = self.eldest(&class.waiting) {
-                let room = if id == eldest { smaller } else { room };
+        for (class, oldest, room) in self.rooms() {
+            if let Some((id, request)) = self.oldest(&class.waiting) {
+                let room = if id == oldest { smaller } else { room };
                 let is_safe = request.is_last || request.bytes <= room;
                 if is_safe && request.bytes <= self.free {
                     return Some(id);
@@ -160,29 +160,29 @@ impl Bank {
             }
             smaller = room;
         }
-        let first = self.eldest(&self.first).filter(|_| !any_grows);
+        let first = self.oldest(&self.first).filter(|_| !any_grows);
         let first = first.filter(|&(id, request)| request.bytes <= self.room(id));
-        let either = [first, self.eldest(&self.only)].into_iter().flatten();
+        let either = [first, self.oldest(&self.only)].into_iter().flatten();
         let (id, request) = either.min_by_key(|&(id, _)| id)?;
         (!any_lacks_bytes && request.bytes <= self.free).then_some(id)
     }
 
-    /// Returns the eldest body of a queue.
-    fn eldest(&self, queue: &BTreeSet<u64>) -> Option<(u64, &Request)> {
+    /// Returns the oldest body of a queue.
+    fn oldest(&self, queue: &BTreeSet<u64>) -> Option<(u64, &Request)> {
         let &id = queue.first()?;
         Some((id, self.bodies.get(&id)?.request.as_ref()?))
     }
 
-    /// Returns the classes from the smallest claim on, each with its eldest body, and how many bytes
-    /// another body can get. The eldest can get as many as others of the class before.
+    /// Returns the classes from the smallest claim on, each with its oldest body, and how many
+    /// bytes another body can get. The oldest can get as many as others of the class before.
     fn rooms(&self) -> impl Iterator<Item = (&Class, u64, u64)> {
         let mut held: u64 = self.classes.values().map(|class| class.held).sum();
         let mut room = u64::MAX;
         self.classes.iter().filter_map(move |(claim, class)| {
-            let (&eldest, own) = class.bodies.first_key_value()?;
+            let (&oldest, own) = class.bodies.first_key_value()?;
             room = room.min((self.capacity - claim).saturating_sub(held - own));
             held -= class.held;
-            Some((class, eldest, room))
+            Some((class, oldest, room))
         })
     }
 

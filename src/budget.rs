@@ -31,13 +31,14 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// # Order
 ///
-/// 1. Bodies that hold memory and need more are served first. Those with a smaller claim come before
-///    those with a larger one. For each claim, the order is that of their first requests.
+/// 1. Bodies that hold memory and need more are served first. Those with a smaller claim come
+///    before those with a larger one. Bodies with the same claim are served in the order of their
+///    first requests.
 /// 2. Bodies that hold nothing follow, in the order of their requests.
 ///
 /// A body can wait for free bytes, or because a deadlock would be possible. In the second case,
-/// bodies that need only one share pass it. The last share of a body that holds memory is granted at
-/// once if its bytes are free.
+/// bodies that need only one share pass it. The last share of a body that holds memory is granted
+/// at once if its bytes are free.
 ///
 /// A request searches sorted trees, and looks at each different claim. Otherwise its cost does not
 /// depend on how many bodies are open, wait or are cancelled.
@@ -57,13 +58,13 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// `c` of a growing body:
 ///
 /// > Together, the growing bodies with a claim of `c` or more hold at most the budget less `c`. The
-/// > eldest body with claim `c` is not counted.
+/// > oldest body with claim `c` is not counted.
 ///
-/// So all growing bodies can finish one after the other: from the smallest claim to the largest, and
-/// for each claim from the eldest body to the youngest. When it is a body's turn, the bodies before
-/// it have returned their bytes, and the growing bodies after it hold at most the budget less its
-/// claim. So its whole claim fits, once the contents of finished bodies are dropped. Bodies that do
-/// not grow hold all that they need, or wait without holding anything.
+/// So all growing bodies can finish one after the other. Their order is from the smallest claim to
+/// the largest, and for each claim from the oldest body to the youngest. At the turn of a body, the
+/// bodies before it have returned their bytes. The growing bodies after it hold at most the budget
+/// less its claim. So its whole claim fits, once the contents of finished bodies are dropped.
+/// Bodies that do not grow hold all that they need, or wait without holding anything.
 ///
 /// A body can be longer than declared and need more than its claim. Then it does not wait: it gets
 /// the bytes if they are free now, and fails if they are not.

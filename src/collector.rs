@@ -105,11 +105,11 @@ impl<D: Buf> Collector<D> {
         on_progress: &mut impl FnMut(Progress) -> ControlFlow<()>,
         mut until: Pin<&mut impl Future>,
     ) -> Poll<Result<Finished, CollectError<B::Error>>> {
-        // tokio bounds the work of a task in one poll. A body that used up that bound in the last poll
-        // will do so again, and a timer of tokio is not ready after it.
+        // tokio bounds the work of a task in one poll. A body that used up that bound in the last
+        // poll will do so again, and a timer of tokio is not ready after it.
         let is_over = self.work > 0 && until.as_mut().poll(cx).is_ready();
-        // The body goes before the result, so that no body is stopped that is complete. It cannot be
-        // ready for ever, because the work of one poll is bounded.
+        // The body goes before the result, so that no body is stopped that is complete. It cannot
+        // be ready for ever, because the work of one poll is bounded.
         if let Poll::Ready(result) = self.poll_read(body, cx, on_progress) {
             return Poll::Ready(result);
         }

@@ -14,9 +14,9 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// content. A pool keeps the buffers. Clones share one pool.
 ///
 /// The buffer of a [`Bytes`](bytes::Bytes) returns when its last clone is dropped, on any thread.
-/// The buffer of an unfinished body returns when the read is cancelled or panics. If the read fails,
-/// the error holds the buffer until it is dropped.
-/// The forms that give a `Vec` or a `String` do not use the pool.
+/// The buffer of an unfinished body returns when the read is cancelled or panics. If the read
+/// fails, the error holds the buffer until it is dropped. The forms that give a `Vec` or a `String`
+/// do not use the pool.
 ///
 /// # What it keeps
 ///
@@ -28,9 +28,9 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// - No buffers under 16 KiB, which the allocator keeps itself.
 ///
 /// Capacities are rounded up in steps of an eighth of the power of two below: from 1 MiB to 2 MiB,
-/// the step is 128 KiB. A body that needs `n` bytes gets a buffer of at least `n` and at most this rounded
-/// capacity. The limit and the bound of [`Reader::eager`](crate::Reader::eager) hold for pooled
-/// buffers too.
+/// the step is 128 KiB. A body that needs `n` bytes gets a buffer of at least `n` and at most this
+/// rounded capacity. The limit and the bound of [`Reader::eager`](crate::Reader::eager) hold for
+/// pooled buffers too.
 ///
 /// Earlier content is not overwritten, and it cannot be seen: a buffer comes back empty, and safe
 /// Rust reads nothing beyond its length.

@@ -84,10 +84,10 @@ impl Size {
 /// Returns the size that a buffer of `held` bytes grows to for a body of unknown length.
 ///
 /// A small body is likely to be one frame, and gets what it needs. Then sizes come from one series:
-/// they come back from one body to the next, so the allocator finds them again. Each is four times
-/// the one before, because jemalloc and mimalloc copy a buffer that grows, and keep the smaller
-/// one. Quadrupling takes half the copies of doubling. glibc and musl move the pages of a large
-/// buffer, so the factor costs nothing there.
+/// they come back from one body to the next, so the allocator finds them again. Each is at most
+/// four times the one before, because jemalloc and mimalloc copy a buffer that grows, and keep the
+/// smaller one. Quadrupling takes half the copies of doubling. glibc and musl move the pages of a
+/// large buffer, so the factor costs nothing there.
 fn grown(held: u64, received: u64) -> u64 {
     if held == 0 && received < HAND_OVER_FROM as u64 {
         return received;
@@ -121,8 +121,8 @@ pub(crate) fn can_be_whole(frame: usize, received: u64, declared: Option<u64>) -
 /// back to the kernel, and 0.6 without. At most a quarter of its length stays unused if a budget
 /// counts it, or if it is small. A pool gets its buffer back, so a small result may stay in it.
 pub(crate) fn is_slack(len: usize, capacity: usize, is_pooled: bool, is_counted: bool) -> bool {
-    let is_dear = is_pooled || (len >= COPIED_BELOW && !is_counted);
-    capacity - len > if is_dear { len.saturating_mul(3) } else { len / 4 }
+    let may_keep_more = is_pooled || (len >= COPIED_BELOW && !is_counted);
+    capacity - len > if may_keep_more { len.saturating_mul(3) } else { len / 4 }
 }
 
 fn to_usize(bytes: u64) -> Result<usize, u64> {

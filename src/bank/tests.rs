@@ -33,11 +33,11 @@ fn body_begins_to_grow_if_all_can_still_finish() {
         // capacity, (claim, held) of growing bodies, (claim, bytes) of a new one, answer
         (10, &[], (10, 10), GRANTED),
         (10, &[], (10, 11), REFUSED),
-        // The eldest of the class may need six more.
+        // The oldest of the class may need six more.
         (10, &[(10, 4)], (10, 1), REFUSED),
         (10, &[(8, 4)], (8, 2), GRANTED),
         (10, &[(8, 4)], (8, 3), REFUSED),
-        // The others together are within what the eldest leaves.
+        // The others together are within what the oldest leaves.
         (10, &[(8, 4), (8, 1)], (8, 1), GRANTED),
         (10, &[(8, 4), (8, 1)], (8, 2), REFUSED),
         // A smaller claim finishes first, whatever the larger one needs.
@@ -95,12 +95,12 @@ fn slow_body_of_a_large_claim_leaves_room_for_small_claims() {
         growing(&mut bank, 10, 5);
     }
     let small = growing(&mut bank, 10, 5);
-    // The eldest of the small bodies can take its whole claim, and the others have 70 bytes.
+    // The oldest of the small bodies can take its whole claim, and the others have 70 bytes.
     assert_eq!(ask(&mut bank, small, 5, false, false), GRANTED);
 }
 
 #[test]
-fn growing_bodies_of_one_claim_are_served_from_the_eldest_on() {
+fn growing_bodies_of_one_claim_are_served_from_the_oldest_on() {
     let mut bank = Bank::new(16);
     let bodies = [8, 8, 8].map(|claim| growing(&mut bank, claim, 2));
     let full = bank.open(10);
