@@ -6,6 +6,7 @@
 mod memory;
 mod outcome;
 mod rate;
+mod trailers;
 
 use std::ops::ControlFlow;
 use std::pin::Pin;
@@ -269,25 +270,6 @@ impl<D: Buf> Collector<D> {
         let declared = self.expectation.length.value();
         let received = self.received;
         Progress { received, expected: declared.filter(|&declared| received <= declared) }
-    }
-
-    /// Adds a frame of trailers. A field that is there already keeps its values.
-    fn add_trailers<E>(&mut self, more: HeaderMap) -> Result<(), CollectError<E>> {
-        let Some(trailers) = &mut self.trailers else {
-            self.trailers = Some(more);
-            return Ok(());
-        };
-        let mut last = None;
-        for (name, value) in more {
-            // A name is given once, before the first of its values.
-            last = name.or(last);
-            let Some(name) = &last else { continue };
-            // `append` panics if there is no room.
-            if trailers.try_append(name, value).is_err() {
-                return Err(self.stalled());
-            }
-        }
-        Ok(())
     }
 
     /// Counts an empty frame. Many of them in a row are an error.

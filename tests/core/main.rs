@@ -24,3 +24,4 @@ mod rate;
 mod reader;
 mod request;
 mod served;
+mod trailers;
