@@ -174,9 +174,11 @@ impl<B: Body, F: FnMut(Progress) -> ControlFlow<()>, U: Future> Collect<B, F, U>
     /// error has the bytes that had arrived. A timeout around the read would drop them. `until`
     /// also stops a read that waits for a share of a [`MemoryBudget`](crate::MemoryBudget).
     ///
-    /// The body goes first: `until` is polled when the body is not ready, and when the read yields
-    /// ([`Collect`] says when). So a complete body that is read in one poll is never reported as
-    /// stopped. A second call of this method replaces the first.
+    /// The body goes first: if one poll finds `until` ready and takes the rest of the body, the read
+    /// succeeds. `until` is polled in every poll of the read that does not finish it. A body that is
+    /// always ready is stopped when the read yields ([`Collect`] says when).
+    ///
+    /// A second call of this method replaces the first.
     ///
     /// `until` is dropped with the read. It is not used by [`into_limited`](Self::into_limited).
     ///
