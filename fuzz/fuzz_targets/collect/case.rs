@@ -326,8 +326,9 @@ const EMPTY_IN_A_ROW_MAX: u32 = 8_000;
 
 const SPARE_MAX: u64 = 2 << 20;
 
-/// The smallest refusal: what does not depend on the size of a body is below it.
-const REFUSE_FROM_LEAST: usize = 4 << 10;
+/// The smallest refusal: what does not depend on the size of a body is below it, also the merged
+/// trailers of `STEPS_MAX` frames. A `HeaderMap` aborts if there is no memory for it.
+const REFUSE_FROM_LEAST: usize = 8 << 10;
 
 /// Far above any content here, and above the default eager bound.
 const REFUSE_FROM_MOST: usize = 32 << 20;
