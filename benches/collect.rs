@@ -1,7 +1,7 @@
 //! Bodies in memory: the cost of the read loop, without a transport.
 //!
-//! Prints one table for each figure, then the bars, then the times of criterion. The content of each
-//! body is checked. The process measures in the allocator state in which it is started.
+//! Prints one table for each figure, then the bars, then the times of criterion. The content of
+//! each body is checked. The process measures in the allocator state in which it is started.
 
 use std::time::Duration;
 

@@ -34,8 +34,8 @@ const WINDOW: u32 = 65_535;
 
 /// The most bytes that one body takes besides its share of the budget.
 ///
-/// A window of unread data and one frame are slices of read buffers, which can be twice as large. The
-/// future of the read takes the rest.
+/// A window of unread data and one frame are slices of read buffers, which can be twice as large.
+/// The future of the read takes the rest.
 const PER_BODY: u64 = 2 * (WINDOW as u64 + 16_384) + 8192;
 
 fn block_on<F: Future>(future: F) -> F::Output {
@@ -64,8 +64,8 @@ async fn connect(address: SocketAddr) -> Http2 {
     client
 }
 
-/// Requests all bodies at once and reads them under one budget. If `half_stall` is set, the bodies of
-/// every second connection stall after one frame. The others declare their length, or do not.
+/// Requests all bodies at once and reads them under one budget. If `half_stall` is set, the bodies
+/// of every second connection stall after one frame. The others declare their length, or do not.
 async fn read_all(half_stall: bool, declare: bool) {
     let server = Server::start(Protocol::Http2).unwrap();
     let address = server.endpoint().address;
@@ -180,8 +180,8 @@ fn warm_pool_reads_from_loopback_without_page_faults_or_allocated_bodies() {
         let stats = pool.stats();
         assert_eq!((stats.misses, stats.outstanding), (1, 0));
         assert!(spent.bytes <= ROUNDS * LENGTH / 10, "{spent:?}");
-        // A body has 1,536 pages. The read buffer of hyper comes from the allocator. glibc keeps it,
-        // and other allocators may return it to the system after each body.
+        // A body has 1,536 pages. The read buffer of hyper comes from the allocator. glibc keeps
+        // it, and other allocators may return it to the system after each body.
         let most = if cfg!(target_env = "gnu") { ROUNDS } else { ROUNDS * 110 };
         assert!(faults < most, "{faults} page faults in {ROUNDS} bodies");
     });

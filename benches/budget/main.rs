@@ -1,8 +1,8 @@
 //! Many bodies at once, with and without a budget: peak memory and CPU time.
 //!
 //! Each case is a client process of its own. It opens a connection for each body and requests all
-//! bodies at the same time. The contents are checked and dropped. The module `crowd` measures what the
-//! budget itself costs.
+//! bodies at the same time. The contents are checked and dropped. The module `crowd` measures what
+//! the budget itself costs.
 
 mod crowd;
 

@@ -26,8 +26,8 @@ fn failed_allocation_is_an_error_with_received_bytes() {
         "{error}"
     );
     assert_eq!(error.into_partial(), "");
-    // The buffer cannot quadruple, then grows by an eighth at a time, and then cannot grow. The bytes
-    // in it are kept.
+    // The buffer cannot quadruple, then grows by an eighth at a time, and then cannot grow. The
+    // bytes in it are kept.
     let error = run(4 * MIB, None, MIB);
     assert!(
         matches!(

@@ -1,4 +1,5 @@
-//! What a frame keeps alive that is handed over: the buffer of the transport of which it is a slice.
+//! What a frame keeps alive that is handed over: the buffer of the transport of which it is a
+//! slice.
 
 use std::collections::VecDeque;
 use std::io;

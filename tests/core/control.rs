@@ -108,8 +108,8 @@ fn body_that_is_always_ready_is_stopped() {
     assert_eq!(error.partial().len(), 768);
 }
 
-/// The channels and timers of tokio are not ready once a task has used its budget in one poll. A body
-/// that is always ready uses it up in each poll.
+/// The channels and timers of tokio are not ready once a task has used its budget in one poll. A
+/// body that is always ready uses it up in each poll.
 #[tokio::test]
 async fn body_that_uses_up_the_budget_of_its_task_is_stopped() {
     const FRAMES: usize = 10_000;

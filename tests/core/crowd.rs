@@ -1,4 +1,5 @@
-//! Many bodies under one `MemoryBudget`: who waits for whom, and what cancelled bodies leave behind.
+//! Many bodies under one `MemoryBudget`: who waits for whom, and what cancelled bodies leave
+//! behind.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -138,8 +139,8 @@ impl Random {
     }
 }
 
-/// Each of 400 bodies fits the budget alone. All of them finish on threads that wait for each other,
-/// and leave budget and pool unused.
+/// Each of 400 bodies fits the budget alone. All of them finish on threads that wait for each
+/// other, and leave budget and pool unused.
 #[test]
 fn growing_bodies_under_a_tight_budget_all_finish() {
     let budget = MemoryBudget::new(600_000);

@@ -1,4 +1,5 @@
-//! Bodies that arrive too slowly. The clock is that of tokio, paused: it goes on when all tasks wait.
+//! Bodies that arrive too slowly. The clock is that of tokio, paused: it goes on when all tasks
+//! wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

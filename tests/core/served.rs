@@ -44,8 +44,8 @@ async fn read(request: Request<Incoming>) -> Result<Bytes, CollectError<hyper::E
     }
 }
 
-/// Sends these bytes to a server, closes the sending side if `closes`, and returns what the server sends
-/// until it closes the connection.
+/// Sends these bytes to a server, closes the sending side if `closes`, and returns what the server
+/// sends until it closes the connection.
 async fn exchange(request: String, closes: bool) -> String {
     let (mut client, server) = duplex(4096);
     let service = service_fn(async |request| {

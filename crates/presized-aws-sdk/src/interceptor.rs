@@ -11,15 +11,15 @@ use crate::deserializer;
 
 /// Reads each response that the SDK collects into one buffer, within a limit.
 ///
-/// Add it to the configuration of a client, or to one call by `.customize().interceptor(…)`. If there
-/// are several, the last one counts, so the interceptor of a call overrides the one of the client.
-/// Clones share pool, budget and history, and can be given to many clients. The
-/// [crate documentation](crate) says what is read, copied and retried.
+/// Add it to the configuration of a client, or to one call by `.customize().interceptor(…)`. If
+/// there are several, the last one counts, so the interceptor of a call overrides the one of the
+/// client. Clones share pool, budget and history, and can be given to many clients. The [crate
+/// documentation](crate) says what is read, copied and retried.
 ///
 /// # Errors
 ///
-/// The interceptor itself never fails. Operations fail with an [`Error`](crate::Error) as the source
-/// of their `SdkError`.
+/// The interceptor itself never fails. Operations fail with an [`Error`](crate::Error) as the
+/// source of their `SdkError`.
 ///
 /// # Cancel safety
 ///
@@ -50,17 +50,17 @@ impl Interceptor {
     /// Creates an interceptor. `reader` is the limit of a response in bytes, inclusive, or a
     /// [`Reader`]. The limit also applies to error responses.
     ///
-    /// - **Pool:** a buffer returns to the pool when the SDK has parsed the response. If the operation
-    ///   fails, the `SdkError` keeps the buffer until it is dropped.
-    /// - **Budget:** it does not include the copy that the SDK makes for the output. The time that a
-    ///   response waits for memory counts for the timeout of the operation, and does not count for the
-    ///   protection against stalled streams.
-    /// - **Minimum rate:** [`Reader::min_rate`] stops a response that is slow, and the SDK can retry it. The
-    ///   time that it waits for memory does not count.
-    /// - **History:** the responses of operations differ in length. Give each operation a history of its
-    ///   own, with an interceptor by `.customize()`.
-    /// - **Checksums:** [`checked_at_end`](Reader::checked_at_end) is always set, because the SDK compares
-    ///   checksums after the last byte.
+    /// - **Pool:** a buffer returns to the pool when the SDK has parsed the response. If the
+    ///   operation fails, the `SdkError` keeps the buffer until it is dropped.
+    /// - **Budget:** it does not include the copy that the SDK makes for the output. The time that
+    ///   a response waits for memory counts for the timeout of the operation, and does not count
+    ///   for the protection against stalled streams.
+    /// - **Minimum rate:** [`Reader::min_rate`] stops a response that is slow, and the SDK can
+    ///   retry it. The time that it waits for memory does not count.
+    /// - **History:** the responses of operations differ in length. Give each operation a history
+    ///   of its own, with an interceptor by `.customize()`.
+    /// - **Checksums:** [`checked_at_end`](Reader::checked_at_end) is always set, because the SDK
+    ///   compares checksums after the last byte.
     pub fn new(reader: impl Into<Reader>) -> Self {
         Self { settings: Settings(reader.into().checked_at_end(true)) }
     }
@@ -71,8 +71,8 @@ impl Intercept for Interceptor {
         "presized_aws_sdk::Interceptor"
     }
 
-    // This hook runs once for an operation. It is the first hook that knows the method and finds the
-    // deserializer of the operation in the configuration.
+    // This hook runs once for an operation. It is the first hook that knows the method and finds
+    // the deserializer of the operation in the configuration.
     fn read_after_serialization(
         &self,
         context: &BeforeTransmitInterceptorContextRef<'_>,

@@ -58,8 +58,8 @@ impl Body for ResponseBody {
 
 /// Returns whether another attempt can succeed, because the transfer failed and not the content.
 ///
-/// A body that ends early counts as a failed transfer, as in the length check of the SDK, which covers
-/// GET only.
+/// A body that ends early counts as a failed transfer, as in the length check of the SDK, which
+/// covers GET only.
 fn is_retryable(error: &Error) -> bool {
     matches!(
         error,

@@ -55,13 +55,14 @@ impl RuntimeClientBuilder {
     /// # With a memory budget
     ///
     /// A [`MemoryBudget`](presized::MemoryBudget) bounds the memory of the events of all concurrent
-    /// invocations. An event counts until the last clone of its `Bytes` is dropped. Responses do not
-    /// count.
+    /// invocations. An event counts until the last clone of its `Bytes` is dropped. Responses do
+    /// not count.
     ///
     /// - An event waits for room after Lambda has sent it, so the wait is part of the time that the
     ///   function has for the invocation. While it waits, the invocation is not handled.
-    /// - Handlers that keep events after they return, for example in a cache, deadlock the function:
-    ///   once they hold the whole budget, every later event waits for ever. Copy what you keep.
+    /// - Handlers that keep events after they return, for example in a cache, deadlock the
+    ///   function: once they hold the whole budget, every later event waits for ever. Copy what you
+    ///   keep.
     /// - With [`fail_fast`](presized::MemoryBudget::fail_fast), an event without room fails its
     ///   invocation, which is reported as `Runtime.EventUnreadable`.
     /// - A limit above the budget fails every event. The default limit is 6 MiB.

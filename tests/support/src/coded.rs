@@ -1,6 +1,7 @@
 //! Coded content and decompression bombs.
 //!
-//! A bomb is one coded piece of zeros that is repeated, so that its decoded form is never in memory.
+//! A bomb is one coded piece of zeros that is repeated, so that its decoded form is never in
+//! memory.
 
 use std::io::Write;
 
@@ -39,7 +40,8 @@ pub fn coded(coding: &str, content: &[u8]) -> Vec<u8> {
 
 /// Returns `pieces` times [`PIECE`] zeros in a coding.
 ///
-/// `window` is the base 2 logarithm of the decoder's window. gzip has a fixed window and ignores it.
+/// `window` is the base 2 logarithm of the decoder's window. gzip has a fixed window and ignores
+/// it.
 pub fn bomb(coding: &str, pieces: usize, window: u8) -> Vec<u8> {
     match coding {
         "gzip" => gzip_bomb(pieces),

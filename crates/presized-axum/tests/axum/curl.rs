@@ -47,8 +47,8 @@ async fn upload(
     }
 }
 
-/// Uploads 64 MiB over a limit of 1 MiB many times. Every curl has to see the response. `continues` says
-/// whether the server sends `100 Continue` before it.
+/// Uploads 64 MiB over a limit of 1 MiB many times. Every curl has to see the response. `continues`
+/// says whether the server sends `100 Continue` before it.
 async fn refused_uploads_are_seen(options: &'static [&str], version: &str, continues: bool) {
     let Some(curl) = peer("curl") else { return };
     let content = async |PresizedBytes(content): PresizedBytes| content;

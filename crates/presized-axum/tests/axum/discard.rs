@@ -100,8 +100,8 @@ async fn refusal_by_the_head_sends_no_100_continue() {
     assert_eq!(text, "hello");
 }
 
-/// Also a rejection before the body is polled, and one that the handler turns into another response,
-/// read the rest of the request.
+/// Also a rejection before the body is polled, and one that the handler turns into another
+/// response, read the rest of the request.
 #[tokio::test]
 async fn every_rejection_reads_the_rest_of_the_request() {
     let no_memory = Reader::new(LIMIT as u64).budget(&MemoryBudget::new(1).fail_fast());
@@ -172,7 +172,8 @@ async fn client_that_was_too_slow_after_100_continue_keeps_its_connection() {
     assert_eq!(text, "again");
 }
 
-/// A client of HTTP/1.0 does not wait for `100 Continue`, and hyper goes by the last of several fields.
+/// A client of HTTP/1.0 does not wait for `100 Continue`, and hyper goes by the last of several
+/// fields.
 #[tokio::test]
 async fn rest_is_read_if_an_expectation_is_not_for_100_continue() {
     const LENGTH: usize = 3 * LIMIT;

@@ -21,12 +21,12 @@ const UPLOADS: usize = 10_000;
 const ONE_OF: usize = 20;
 const SLOW: usize = UPLOADS / ONE_OF;
 const LENGTH: usize = 16 << 10;
-/// A tenth of the contents. The slow uploads take at most three quarters of it: the claim of a declared
-/// one is its length, and that of a chunked one twice the limit.
+/// A tenth of the contents. The slow uploads take at most three quarters of it: the claim of a
+/// declared one is its length, and that of a chunked one twice the limit.
 const BUDGET: u64 = 16 << 20;
 
-/// Returns routes that begin to read when all uploads have reached them. `most_in_use` is the most memory
-/// that a handler has seen in use.
+/// Returns routes that begin to read when all uploads have reached them. `most_in_use` is the most
+/// memory that a handler has seen in use.
 fn app(budget: &MemoryBudget, most_in_use: &Arc<AtomicU64>) -> Router {
     let reader = Reader::new(LENGTH as u64).budget(budget).pool(&BufferPool::new(1 << 20));
     let (budget, most_in_use) = (budget.clone(), most_in_use.clone());

@@ -20,7 +20,8 @@ fn app(budget: &MemoryBudget) -> Router {
     Router::new().route("/upload", put(upload)).with_state(reader)
 }
 
-/// Sends a byte of 100 every so many milliseconds. Returns the response and the seconds that it took.
+/// Sends a byte of 100 every so many milliseconds. Returns the response and the seconds that it
+/// took.
 async fn trickle(app: Router, milliseconds: u64) -> (String, String, u64) {
     let (mut read, mut write) = tokio::io::split(connect(app, 4096));
     write.write_all(head("Content-Length: 100\r\n").as_bytes()).await.unwrap();

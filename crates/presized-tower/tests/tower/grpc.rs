@@ -225,7 +225,8 @@ async fn tonic_finds_status_of_failed_body() {
     assert!(matches!(read_error(&layered), CollectError::Body { received: 9, .. }), "{layered:?}");
 }
 
-/// The status tells whether the call succeeded. It must not get lost because the message is complete.
+/// The status tells whether the call succeeded. It must not get lost because the message is
+/// complete.
 #[tokio::test]
 async fn tonic_finds_status_after_last_declared_byte() {
     let respond = async |_: http::Request<Body>| {

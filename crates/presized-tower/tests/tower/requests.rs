@@ -182,7 +182,8 @@ async fn limit_inside_of_a_decoder_of_requests_counts_decoded_bytes() {
     assert_eq!(found.into_inner().unwrap(), [Ok(1 << 20), refused, Ok(1 << 20), refused]);
 }
 
-/// Sends a request to a server as raw bytes, and returns the response. The server closes the connection.
+/// Sends a request to a server as raw bytes, and returns the response. The server closes the
+/// connection.
 async fn exchange(request: &str, router: Router) -> String {
     let mut stream = TcpStream::connect(serve(router).await).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();

@@ -27,8 +27,8 @@ use tower_http::decompression::DecompressionLayer;
 
 use crate::read_error;
 
-/// Returns a client that keeps no connection. The servers close it after each response, and hyper may
-/// not have noticed before the next request.
+/// Returns a client that keeps no connection. The servers close it after each response, and hyper
+/// may not have noticed before the next request.
 fn client() -> Client<HttpConnector, Empty<Bytes>> {
     Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http()
 }
