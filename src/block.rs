@@ -82,6 +82,16 @@ impl Block {
         true
     }
 
+    /// As [`trim`](Self::trim), and the share becomes as small as the content.
+    pub(crate) fn trim_with_share(&mut self) {
+        let mut share = self.share.take();
+        if self.trim(None) {
+            let len = self.bytes.len() as u64;
+            share.iter_mut().for_each(|share| share.shrink(len));
+        }
+        self.share = share;
+    }
+
     /// Returns the buffer itself, which leaves the accounts of the pool and the budget.
     pub(crate) fn into_vec(mut self) -> Vec<u8> {
         debug_assert!(!self.is_pooled());

@@ -18,7 +18,8 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// The content of a finished body counts until its last [`Bytes`](bytes::Bytes) is dropped. A
 /// `Vec`, a `String` and a buffer of the caller leave the budget when they are returned. An error
-/// holds its partial content, and its share, until it is dropped.
+/// holds its partial content, and its share, until it is dropped, and so do the bytes that
+/// [`CollectError::into_partial`](crate::CollectError::into_partial) returns.
 ///
 /// These do not count:
 ///
@@ -27,7 +28,7 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// - the frame that a waiting body has received but not stored;
 /// - the spare capacity of a caller's buffer;
 /// - idle buffers of a pool;
-/// - the bytes that [`CollectError::into_partial`](crate::CollectError::into_partial) returns.
+/// - the old buffer, while `into_partial` trims it.
 ///
 /// # Order
 ///
@@ -229,13 +230,26 @@ pub(crate) struct Share {
     bytes: u64,
 }
 
-impl Drop for Share {
-    fn drop(&mut self) {
+impl Share {
+    /// Returns all but `bytes` to the budget.
+    pub(crate) fn shrink(&mut self, bytes: u64) {
+        let rest = self.bytes.saturating_sub(bytes);
+        self.bytes -= rest;
+        self.give_back(rest);
+    }
+
+    fn give_back(&self, bytes: u64) {
         let mut bank = self.shared.lock();
-        bank.give_back(self.id, self.bytes);
+        bank.give_back(self.id, bytes);
         let served = bank.serve();
         drop(bank);
         served.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.give_back(self.bytes);
     }
 }
 

@@ -129,6 +129,11 @@ impl Content {
         }
     }
 
+    /// Frees unused capacity when the read is over. The share of the content becomes smaller too.
+    pub(crate) fn trim_with_share(&mut self) {
+        self.block.trim_with_share();
+    }
+
     /// Returns the content in order, in chunks that are not empty.
     pub(crate) fn chunks(&self) -> impl Iterator<Item = &[u8]> {
         [&*self.held, self.block.as_ref()].into_iter().filter(|chunk| !chunk.is_empty())

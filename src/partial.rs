@@ -68,11 +68,12 @@ impl Partial {
 
     /// Returns the bytes in one buffer of their length.
     ///
-    /// If there is no memory to trim a larger buffer, the bytes keep that buffer.
+    /// If there is no memory to trim a larger buffer, the bytes keep that buffer. They hold a share
+    /// of a budget until the last clone is dropped.
     pub fn into_bytes(self) -> Bytes {
         let Some(mut content) = self.0 else { return Bytes::new() };
         if content.has_slack(true) {
-            content.trim(None);
+            content.trim_with_share();
         }
         content.into_bytes()
     }

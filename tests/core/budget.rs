@@ -256,6 +256,37 @@ impl Wake for Owner {
 }
 
 #[test]
+fn bytes_of_a_failed_read_count_until_they_are_dropped() {
+    // The buffer is full, or has to be trimmed. It is of the allocator, or of a pool.
+    for (received, declared) in [(5 * MIB, 6 << 20), (MIB, 6 << 20), (10, 6 << 20)] {
+        for pool in [None, Some(BufferPool::new(64 << 20))] {
+            let budget = MemoryBudget::new(10 << 20);
+            let mut reader = Reader::new(10 << 20).budget(&budget);
+            if let Some(pool) = &pool {
+                reader = reader.pool(pool);
+            }
+            // Two frames, because a large first one is handed over and does not count.
+            let frames = [vec![b'x'; 5], vec![b'x'; received - 5]];
+            let body = Mock::of(frames.iter().map(Vec::as_slice));
+            let read = Collect::new(body, reader).content_length(Some(declared));
+            let error = drive(read.bytes()).unwrap_err();
+            assert!(budget.in_use() >= declared, "{received}: {}", budget.in_use());
+            let partial = error.into_partial();
+            assert_eq!(partial.len(), received);
+            let counted = received as u64..=received as u64 + received as u64 / 4;
+            let is_trimmed = counted.contains(&budget.in_use());
+            assert!(is_trimmed || pool.is_some(), "{received}: {}", budget.in_use());
+            assert!(budget.in_use() >= received as u64, "{received}: {}", budget.in_use());
+            let clone = partial.clone();
+            drop(partial);
+            assert_ne!(budget.in_use(), 0);
+            drop(clone);
+            assert_eq!(budget.in_use(), 0);
+        }
+    }
+}
+
+#[test]
 fn waker_that_owns_a_budget_share_can_be_dropped_while_waiting() {
     let budget = MemoryBudget::new(10);
     let read = |len: usize| {
