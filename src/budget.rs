@@ -17,8 +17,8 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// # What counts
 ///
 /// The content of a finished body counts until its last [`Bytes`](bytes::Bytes) is dropped. A
-/// `Vec`, a `String` and a buffer of the caller leave the budget when they are returned. An error
-/// holds its partial content, and its share, until it is dropped, and so do the bytes that
+/// `Vec`, a `String` and a buffer of the caller leave the budget when they are returned. The partial
+/// content of an error counts until the error is dropped, or the bytes that
 /// [`CollectError::into_partial`](crate::CollectError::into_partial) returns.
 ///
 /// These do not count:
@@ -28,7 +28,7 @@ use crate::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// - the frame that a waiting body has received but not stored;
 /// - the spare capacity of a caller's buffer;
 /// - idle buffers of a pool;
-/// - the old buffer, while `into_partial` trims it.
+/// - the old buffer, while `into_partial` copies the content to a smaller one.
 ///
 /// # Order
 ///

@@ -68,8 +68,8 @@ impl Partial {
 
     /// Returns the bytes in one buffer of their length.
     ///
-    /// If there is no memory to trim a larger buffer, the bytes keep that buffer. They hold a share
-    /// of a budget until the last clone is dropped.
+    /// If there is no memory to trim a larger buffer, the bytes keep that buffer. They count in the
+    /// budget of the read until their last clone is dropped.
     pub fn into_bytes(self) -> Bytes {
         let Some(mut content) = self.0 else { return Bytes::new() };
         if content.has_slack(true) {
