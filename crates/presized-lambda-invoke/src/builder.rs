@@ -12,6 +12,7 @@ use presized::Reader;
 use super::call_options::{CallOptions, Deadline};
 use super::recorder::Hook;
 use super::retry::RetryPolicy;
+use super::retry_quota::RETRY_QUOTA;
 use super::tls_settings::{Identity, TlsSettings};
 use super::{CallReport, HttpVersion};
 
@@ -52,6 +53,7 @@ pub struct ClientBuilder {
     connect_timeout: Duration,
     idle_timeout: Duration,
     retry: RetryPolicy,
+    retry_quota: u32,
     hook: Option<Hook>,
     defaults: CallOptions,
 }
@@ -71,6 +73,7 @@ impl ClientBuilder {
             connect_timeout: CONNECT_TIMEOUT,
             idle_timeout: IDLE_TIMEOUT,
             retry: RetryPolicy::default(),
+            retry_quota: RETRY_QUOTA,
             hook: None,
             defaults: CallOptions::default(),
         }
@@ -173,6 +176,20 @@ impl ClientBuilder {
         self
     }
 
+    /// Sets the tokens that the retries of all calls together may use. The default is 500, and
+    /// [`u32::MAX`] is practically no bound.
+    ///
+    /// A retry takes 5 tokens, or 10 if the attempt before it got no response. A call that succeeds
+    /// puts back the tokens of its last retry, or 1 token if it needed none. If too few tokens are
+    /// left, a call fails after its current attempt, so that a service that is down does not get
+    /// several times its load. The rule is that of the
+    /// [standard mode](https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html)
+    /// of the AWS SDKs.
+    pub fn retry_quota(mut self, tokens: u32) -> Self {
+        self.retry_quota = tokens;
+        self
+    }
+
     /// Sets whether a call is retried although the function may have run. The default is false,
     /// because the function could run twice.
     ///
@@ -270,6 +287,7 @@ impl fmt::Debug for ClientBuilder {
             .field("connect_timeout", &self.connect_timeout)
             .field("idle_timeout", &self.idle_timeout)
             .field("retry", &self.retry)
+            .field("retry_quota", &self.retry_quota)
             .field("defaults", &self.defaults)
             // Without the credentials, and without the endpoint, whose URL may have a password.
             .finish_non_exhaustive()

@@ -70,10 +70,15 @@ impl Call {
         let mut clock_corrected = false;
         // It counts failures to get credentials too, which are no attempts.
         let mut tries = 0;
+        let quota = &self.client.retry_quota;
+        let mut taken = 0;
         loop {
             tries += 1;
             let failure = match self.attempt(recorder).await {
-                Ok(response) => return Ok(response),
+                Ok(response) => {
+                    quota.succeeded(taken);
+                    return Ok(response);
+                }
                 Err(failure) => failure,
             };
             may_have_run |= failure.error.may_have_run();
@@ -92,6 +97,11 @@ impl Call {
             let Some(delay) = delay else {
                 return Err(failure.error.after(recorder.attempts(), may_have_run));
             };
+            let Some(tokens) = quota.take(&failure.error) else {
+                let error = failure.error.after(recorder.attempts(), may_have_run);
+                return Err(error.without_retry_quota());
+            };
+            taken = tokens;
             let error: &(dyn StdError + Send + Sync) = &failure.error;
             tracing::debug!(error, ?delay, "retrying");
             sleep(delay).await;

@@ -11,13 +11,15 @@ use super::credentials::CredentialsCache;
 use super::endpoint::Endpoint;
 use super::recorder::Hook;
 use super::retry::RetryPolicy;
+use super::retry_quota::RetryQuota;
 use super::sign::Signer;
 use super::transport::Transport;
 use super::{ClientBuilder, Error, Invocation, Invoke, ResponseStream};
 
 /// A client of the Invoke API.
 ///
-/// It has a pool of connections. Make one client and clone it: clones share the pool.
+/// It has a pool of connections and a quota of retries. Make one client and clone it: clones share
+/// both.
 ///
 /// # Panics
 ///
@@ -75,6 +77,12 @@ impl Client {
         Invoke::new(Arc::clone(&self.inner), function.into())
     }
 
+    /// Returns the tokens that are left for retries: see
+    /// [`ClientBuilder::retry_quota`](ClientBuilder::retry_quota).
+    pub fn retry_quota(&self) -> u32 {
+        self.inner.retry_quota.left()
+    }
+
     pub(super) fn new(inner: ClientInner) -> Self {
         Self { inner: Arc::new(inner) }
     }
@@ -96,6 +104,7 @@ pub(super) struct ClientInner {
     /// The headers of every request.
     pub(super) headers: HeaderMap,
     pub(super) retry: RetryPolicy,
+    pub(super) retry_quota: RetryQuota,
     pub(super) hook: Option<Hook>,
     pub(super) defaults: CallOptions,
 }

@@ -27,6 +27,7 @@ struct Inner {
     may_have_run: bool,
     attempts: u32,
     request_id: Option<String>,
+    retry_quota_exhausted: bool,
     /// The bytes that had arrived, if `kind` does not hold them.
     partial: Partial,
 }
@@ -99,6 +100,12 @@ impl Error {
         self.0.attempts
     }
 
+    /// Returns whether the call was not retried because the
+    /// [retry quota](super::ClientBuilder::retry_quota) of the client is exhausted.
+    pub fn is_retry_quota_exhausted(&self) -> bool {
+        self.0.retry_quota_exhausted
+    }
+
     /// Returns the request id of the last response, if there was one.
     pub fn request_id(&self) -> Option<&str> {
         self.0.request_id.as_deref()
@@ -126,7 +133,14 @@ impl Error {
 
     pub(super) fn new(kind: ErrorKind, may_have_run: bool) -> Self {
         let partial = Partial::default();
-        Self(Box::new(Inner { kind, may_have_run, attempts: 0, request_id: None, partial }))
+        Self(Box::new(Inner {
+            kind,
+            may_have_run,
+            attempts: 0,
+            request_id: None,
+            retry_quota_exhausted: false,
+            partial,
+        }))
     }
 
     pub(super) fn config(source: impl Into<BoxError>) -> Self {
@@ -182,6 +196,12 @@ impl Error {
         self.0.may_have_run |= may_have_run;
         self
     }
+
+    /// Records that no retry follows because the quota is exhausted.
+    pub(super) fn without_retry_quota(mut self) -> Self {
+        self.0.retry_quota_exhausted = true;
+        self
+    }
 }
 
 impl fmt::Debug for Error {
@@ -191,6 +211,7 @@ impl fmt::Debug for Error {
             .field("may_have_run", &self.0.may_have_run)
             .field("attempts", &self.0.attempts)
             .field("request_id", &self.0.request_id)
+            .field("retry_quota_exhausted", &self.0.retry_quota_exhausted)
             .finish()
     }
 }
@@ -213,6 +234,9 @@ impl fmt::Display for Error {
         }?;
         if self.0.attempts > 1 {
             write!(f, " (after {} attempts)", self.0.attempts)?;
+        }
+        if self.0.retry_quota_exhausted {
+            f.write_str("; not retried, because the retry quota is exhausted")?;
         }
         // The description of a failed function says already that it ran.
         if self.0.may_have_run && !matches!(self.0.kind, ErrorKind::Function(_)) {

@@ -6,7 +6,8 @@
 // From the top down:
 //
 //   client, builder, call_options     the client and its settings
-//   invoke, call, retry, clock        one call and its attempts
+//   invoke, call, retry, retry_quota,
+//   clock                             one call and its attempts
 //   target, endpoint, canonical,
 //   sign, credentials                 the request
 //   transport, connector, tls_*,
@@ -46,6 +47,7 @@ mod pem_error;
 mod recorder;
 mod request_body;
 mod retry;
+mod retry_quota;
 mod service_error;
 mod sign;
 mod stream;

@@ -7,6 +7,7 @@ use crate::clock::Clock;
 use crate::connector::Connector;
 use crate::credentials::{self, CredentialsCache};
 use crate::endpoint::{self, Endpoint, EndpointError, EndpointSettings};
+use crate::retry_quota::RetryQuota;
 use crate::sign::Signer;
 use crate::transport::Transport;
 use crate::user_agent_error::UserAgentError;
@@ -61,6 +62,7 @@ impl ClientBuilder {
             clock: Clock::default(),
             headers,
             retry: self.retry,
+            retry_quota: RetryQuota::new(self.retry_quota),
             hook: self.hook,
             defaults: self.defaults,
         }))

@@ -1,6 +1,7 @@
 //! The Invoke client against servers that send scripted bytes.
 
 mod deadlines;
+mod quota;
 mod reports;
 mod requests;
 mod responses;
