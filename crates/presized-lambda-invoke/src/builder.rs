@@ -194,7 +194,7 @@ impl ClientBuilder {
     /// because the function could run twice.
     ///
     /// The function may have run if the connection broke or the attempt timed out after the
-    /// request was sent, or if a gateway timed out.
+    /// request was sent, or if a gateway sent status 502, 503 or 504.
     pub fn retry_after_send(mut self, retry: bool) -> Self {
         self.defaults.retry_after_send = retry;
         self

@@ -49,9 +49,10 @@ impl Error {
     /// In any doubt it is true. Check it before you send a call again whose function is not
     /// idempotent.
     ///
-    /// Status 503, and 500 and 502 with an error code of Lambda, count as a refusal, as in the AWS
-    /// SDKs. A 500 or 502 without a code does not: Lambda names its errors, and other servers of
-    /// the same API report a failed function with such a status.
+    /// Status 500, 502 and 503 with an error code of Lambda count as a refusal. Without a code
+    /// they do not, and neither does 504: Lambda names its errors. A gateway sends such a response
+    /// when it has lost a call that it had passed on, and other servers of the same API report a
+    /// failed function with it.
     ///
     /// It tells whether a retry is safe. [`is_transient`](Self::is_transient) tells whether a
     /// retry can succeed.

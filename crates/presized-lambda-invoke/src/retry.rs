@@ -96,7 +96,7 @@ mod tests {
             (connect(), true, true),
             (service(429, None), true, true),
             (service(500, None), false, true),
-            (service(503, None), true, true),
+            (service(503, None), false, true),
             (Error::broken("reset"), false, true),
             (service(502, None), false, true),
             (service(504, None), false, true),

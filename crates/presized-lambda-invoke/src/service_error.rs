@@ -48,21 +48,22 @@ impl ServiceError {
     /// function fails. A response may also come from a gateway, or from another server of the same
     /// API that reports a failed function with status 500.
     pub(super) fn may_have_run(&self) -> bool {
-        match (self.status, self.code.as_deref()) {
+        match (self.status.as_u16(), self.code.as_deref()) {
             (_, Some("EFSIOException")) => true,
-            (StatusCode::SERVICE_UNAVAILABLE, _) => false,
+            (_, Some(code)) if NOT_READY.contains(&code) => false,
+            (503, Some("ServiceUnavailable")) => false,
             // The codes of Lambda end so. Gateways write other codes into their bodies.
-            (StatusCode::INTERNAL_SERVER_ERROR | StatusCode::BAD_GATEWAY, Some(code)) => {
-                !code.ends_with("Exception")
-            }
-            (status, _) => !status.is_client_error(),
+            (500 | 502 | 503, Some(code)) => !code.ends_with("Exception"),
+            _ => !self.status.is_client_error(),
         }
     }
 
     /// Returns whether the same call can succeed a little later.
     pub(super) fn is_transient(&self) -> bool {
         let failed = matches!(self.status.as_u16(), 500 | 503) && !self.may_have_run();
-        failed || self.is_throttling()
+        let permanent = self.code.as_deref().is_some_and(|code| PERMANENT.contains(&code));
+        let not_ready = self.code.as_deref().is_some_and(|code| NOT_READY.contains(&code));
+        (failed && !permanent) || not_ready || self.is_throttling()
     }
 
     /// Returns whether the response tells nothing about the call, because a gateway may have sent
@@ -181,113 +182,49 @@ struct Details {
 const THROTTLING: [&str; 4] =
     ["EC2ThrottledException", "RequestLimitExceeded", "Throttling", "ThrottlingException"];
 
+/// The codes of functions that Lambda cannot run yet. Lambda sends them with status 408, 409, 500
+/// or 502 before the function runs, and the same call can succeed without a change to the function
+/// (<https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html#API_Invoke_Errors>).
+const NOT_READY: [&str; 14] = [
+    "CodeArtifactUserDeletedException",
+    "CodeArtifactUserPendingException",
+    "EC2ThrottledException",
+    "EC2UnexpectedException",
+    "EFSMountConnectivityException",
+    "EFSMountTimeoutException",
+    "ENILimitReachedException",
+    "ENINotReadyException",
+    "ResourceNotReadyException",
+    "S3FilesMountConnectivityException",
+    "S3FilesMountTimeoutException",
+    "SnapStartNotReadyException",
+    "SnapStartTimeoutException",
+    "SubnetIPAddressLimitReachedException",
+];
+
+/// The codes of functions that Lambda cannot run until their configuration or code changes.
+/// Lambda sends some of them with status 500, which would otherwise be transient.
+const PERMANENT: [&str; 16] = [
+    "CodeArtifactUserFailedException",
+    "EC2AccessDeniedException",
+    "EFSMountFailureException",
+    "InvalidRuntimeException",
+    "InvalidSecurityGroupIDException",
+    "InvalidSubnetIDException",
+    "InvalidZipFileException",
+    "KMSAccessDeniedException",
+    "KMSDisabledException",
+    "KMSInvalidStateException",
+    "KMSNotFoundException",
+    "NoPublishedVersionException",
+    "RecursiveInvocationException",
+    "S3FilesMountFailureException",
+    "SnapStartException",
+    "SnapStartRegenerationFailureException",
+];
+
 /// The codes of expired credentials.
 const EXPIRED: [&str; 2] = ["ExpiredToken", "ExpiredTokenException"];
 
 #[cfg(test)]
-mod tests {
-    use http::Response;
-
-    use super::*;
-
-    fn parsed(status: u16, headers: &[(&str, &str)], body: &'static str) -> ServiceError {
-        let mut response = Response::builder().status(status);
-        for (name, value) in headers {
-            response = response.header(*name, *value);
-        }
-        let (head, ()) = response.body(()).unwrap().into_parts();
-        ServiceError::parse(&head, Bytes::from_static(body.as_bytes()))
-    }
-
-    #[test]
-    fn code_and_message_are_found_in_headers_and_body() {
-        let header = |value| [("x-amzn-ErrorType", value)];
-        for (headers, body, code, message) in [
-            (&header("A")[..], "{}", Some("A"), None),
-            (&header("A:http://internal/"), r#"{"message":"m"}"#, Some("A"), Some("m")),
-            (&header("ns#A:x"), r#"{"Message":"M"}"#, Some("A"), Some("M")),
-            (&header("A"), r#"{"__type":"B","code":"C"}"#, Some("A"), None),
-            (&[], r#"{"__type":"ns.x#B","Type":"User","message":"m"}"#, Some("B"), Some("m")),
-            (&[], r#"{"code":"C","message":null,"Message":"M"}"#, Some("C"), Some("M")),
-            (&[], r#"{"message":"m"}"#, None, Some("m")),
-            (&[], "<html>Bad Gateway</html>", None, None),
-            (&[], r#"{"message":"cut he"#, None, None),
-            (&[], r#"{"message":7}"#, None, None),
-            (&[], "", None, None),
-            (&header(""), r#"{"code":"C"}"#, None, None),
-        ] {
-            let error = parsed(400, headers, body);
-            let case = format!("{headers:?} {body}");
-            assert_eq!(
-                (error.code.as_deref(), error.message.as_deref()),
-                (code, message),
-                "{case}"
-            );
-        }
-    }
-
-    #[test]
-    fn retry_after_is_parsed_from_seconds_or_a_date() {
-        for (value, expected) in [
-            ("0", Some(0)),
-            ("3", Some(3)),
-            (" 3 ", Some(3)),
-            ("99999999999999999999999", Some(u64::MAX)),
-            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(0)),
-            ("-1", None),
-            ("soon", None),
-            ("", None),
-        ] {
-            let error = parsed(429, &[("retry-after", value)], "{}");
-            assert_eq!(error.retry_after, expected.map(Duration::from_secs), "{value:?}");
-        }
-        let far = parsed(429, &[("retry-after", "Tue, 31 Dec 2999 23:59:59 GMT")], "{}");
-        assert!(far.retry_after > Some(Duration::from_secs(3600)), "{far:?}");
-    }
-
-    #[test]
-    fn transient_error_cannot_have_run_the_function() {
-        for (status, code, transient, may_have_run) in [
-            (429, "TooManyRequestsException", true, false),
-            (500, "ServiceException", true, false),
-            // Another server of the same API, for a function that failed.
-            (500, "", false, true),
-            (500, "InternalServerError", false, true),
-            (503, "", true, false),
-            (502, "EC2ThrottledException", true, false),
-            (502, "EC2AccessDeniedException", false, false),
-            (502, "ENILimitReachedException", false, false),
-            (502, "KMSDisabledException", false, false),
-            (502, "InvalidZipFileException", false, false),
-            // A gateway between the client and Lambda.
-            (502, "", false, true),
-            (502, "BAD_GATEWAY", false, true),
-            (504, "", false, true),
-            (400, "InvalidParameterValueException", false, false),
-            (403, "AccessDeniedException", false, false),
-            (404, "ResourceNotFoundException", false, false),
-            (410, "EFSIOException", false, true),
-            (413, "RequestEntityTooLargeException", false, false),
-        ] {
-            let error = parsed(status, &[("x-amzn-errortype", code)], "{}");
-            let found = (error.is_transient(), error.may_have_run());
-            assert_eq!(found, (transient, may_have_run), "{status} {code}");
-        }
-    }
-
-    #[test]
-    fn display_and_debug_show_no_body() {
-        let error = parsed(
-            429,
-            &[("x-amzn-errortype", "TooManyRequestsException"), ("x-amzn-requestid", "r-1")],
-            r#"{"Reason":"ReservedFunctionConcurrentInvocationLimitExceeded","message":"Rate Exceeded."}"#,
-        );
-        assert!(error.is_throttling());
-        assert_eq!(
-            error.to_string(),
-            "TooManyRequestsException (status 429, reason \
-             ReservedFunctionConcurrentInvocationLimitExceeded, request r-1): Rate Exceeded."
-        );
-        assert!(format!("{error:?}").contains("body: 89 bytes"), "{error:?}");
-    }
-}
+mod tests;

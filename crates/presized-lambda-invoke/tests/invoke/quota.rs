@@ -14,7 +14,7 @@ async fn calls_to_a_dead_service_are_hardly_retried_until_it_recovers() {
     let is_up = Arc::clone(&recovered);
     let server = Scripted::start(move |_, _| match is_up.load(Ordering::SeqCst) {
         true => ok("1"),
-        false => service_error("503 Unavailable", "A"),
+        false => service_error("503 Unavailable", "AException"),
     });
     let client = builder(&server).backoff(Duration::ZERO, Duration::ZERO).build().unwrap();
     for _ in 0..1_000 {
@@ -39,11 +39,11 @@ async fn calls_to_a_dead_service_are_hardly_retried_until_it_recovers() {
 
 #[tokio::test]
 async fn exhausted_quota_is_named_in_the_error() {
-    let server = Scripted::start(|_, _| service_error("503 Unavailable", "A"));
+    let server = Scripted::start(|_, _| service_error("503 Unavailable", "AException"));
     let client = builder(&server).retry_quota(9).build().unwrap();
     let error = client.invoke("f").send().await.unwrap_err();
-    let expected = "A (status 503): m (after 2 attempts); not retried, because the retry quota is \
-                    exhausted";
+    let expected = "AException (status 503): m (after 2 attempts); not retried, because the retry \
+                    quota is exhausted";
     assert_eq!(error.to_string(), expected);
     assert_eq!((error.is_retry_quota_exhausted(), client.retry_quota()), (true, 4));
 }
@@ -51,7 +51,7 @@ async fn exhausted_quota_is_named_in_the_error() {
 #[tokio::test]
 async fn successful_retry_gives_its_tokens_back() {
     let server = Scripted::start(|number, _| match number % 2 {
-        0 => service_error("503 Unavailable", "A"),
+        0 => service_error("503 Unavailable", "AException"),
         _ => ok("1"),
     });
     let client = builder(&server).retry_quota(5).build().unwrap();

@@ -29,18 +29,47 @@ async fn permanent_service_error_is_not_retried() {
         ("502 Bad Gateway", "EC2AccessDeniedException"),
         ("502 Bad Gateway", "InvalidZipFileException"),
         ("502 Bad Gateway", "KMSNotFoundException"),
+        ("502 Bad Gateway", "InvalidRuntimeException"),
+        ("409 Conflict", "CodeArtifactUserFailedException"),
+        ("500 Internal Server Error", "CodeArtifactUserFailedException"),
+        ("403 Forbidden", "EFSMountFailureException"),
     ] {
         let server = Scripted::in_turn([service_error(status, code), ok("hello")]);
         let error = client(&server).invoke("f").send().await.unwrap_err();
         assert_eq!(error.as_service_error().unwrap().code.as_deref(), Some(code));
+        assert_eq!((error.is_transient(), error.may_have_run()), (false, false), "{code}");
         assert_eq!(server.requests().len(), 1, "{code}");
+    }
+}
+
+#[tokio::test]
+async fn function_that_is_not_ready_is_called_again() {
+    for (status, code) in [
+        ("502 Bad Gateway", "ResourceNotReadyException"),
+        ("409 Conflict", "CodeArtifactUserPendingException"),
+        ("500 Internal Server Error", "CodeArtifactUserPendingException"),
+        ("502 Bad Gateway", "EC2ThrottledException"),
+        ("409 Conflict", "SnapStartNotReadyException"),
+        ("408 Request Timeout", "EFSMountTimeoutException"),
+        ("502 Bad Gateway", "ENILimitReachedException"),
+        ("502 Bad Gateway", "SubnetIPAddressLimitReachedException"),
+    ] {
+        let error = || service_error(status, code);
+        let server = Scripted::in_turn([error(), ok("1")]);
+        let invocation = client(&server).invoke("f").send().await.unwrap();
+        assert_eq!((invocation.payload.as_ref(), invocation.attempts), (&b"1"[..], 2), "{code}");
+
+        let server = Scripted::start(move |_, _| error());
+        let error = client(&server).invoke("f").send().await.unwrap_err();
+        assert_eq!((error.is_transient(), error.may_have_run()), (true, false), "{code}");
+        assert_eq!(server.requests().len(), 3, "{code}");
     }
 }
 
 #[tokio::test]
 async fn number_of_attempts_is_bounded() {
     for (max, sent) in [(0, 1), (1, 1), (2, 2), (5, 5)] {
-        let server = Scripted::start(|_, _| service_error("503 Unavailable", "A"));
+        let server = Scripted::start(|_, _| service_error("503 Unavailable", "AException"));
         let client = builder(&server).max_attempts(max).build().unwrap();
         let error = client.invoke("f").send().await.unwrap_err();
         assert_eq!((error.attempts(), server.requests().len()), (sent, sent as usize));
@@ -59,6 +88,7 @@ async fn call_that_may_have_run_is_not_retried() {
         Reply::response("500 Internal Server Error", &[], r#"{"errorType":"E"}"#),
         Reply::response("502 Bad Gateway", &[], "<html>"),
         Reply::response("502 Bad Gateway", &[], r#"{"code":"BAD_GATEWAY"}"#),
+        Reply::response("503 Unavailable", &[], r#"{"message":"Service Unavailable"}"#),
         service_error("504 Gateway Timeout", "ThrottlingException"),
         service_error("503 Unavailable", "EFSIOException"),
         Reply::response("504 Gateway Timeout", &[], ""),

@@ -18,7 +18,7 @@ async fn secrets_and_payloads_are_neither_shown_nor_logged() {
     let server = Scripted::in_turn([
         ok("p4yl04d"),
         Reply::response("200 OK", &failed, r#"{"answer":"p4yl04d"}"#),
-        service_error("503 Unavailable", "A"),
+        service_error("503 Unavailable", "AException"),
         service_error("403 Forbidden", "SignatureDoesNotMatch"),
         Reply::Close(Default::default()),
     ]);
