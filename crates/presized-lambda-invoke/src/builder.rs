@@ -85,8 +85,8 @@ impl ClientBuilder {
     /// `AWS_SESSION_TOKEN`; `AWS_ENDPOINT_URL_LAMBDA`, `AWS_ENDPOINT_URL`,
     /// `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS`; `AWS_USE_FIPS_ENDPOINT`,
     /// `AWS_USE_DUALSTACK_ENDPOINT`
-    /// (<https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html>). A variable that
-    /// is empty or blank counts as unset.
+    /// (<https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html>). White space
+    /// around a value is ignored, and a variable that is empty or blank counts as unset.
     pub fn environment(mut self) -> Self {
         self.environment = |name| env::var(name).ok();
         self

@@ -4,16 +4,17 @@ use std::fmt;
 
 use aws_credential_types::Credentials;
 
+use super::environment::variable;
+
 pub(super) use self::cache::CredentialsCache;
 
 mod cache;
 
-/// Returns the credentials in the environment, which `lookup` reads. A blank variable counts as
-/// unset.
+/// Returns the credentials in the environment, which `lookup` reads.
 pub(super) fn from_env(
     lookup: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Credentials, MissingVariables> {
-    let set = |name| lookup(name).filter(|value| !value.trim().is_empty());
+    let set = |name| variable(lookup, name);
     match (set(ACCESS_KEY_ID), set(SECRET_ACCESS_KEY)) {
         (Some(key_id), Some(secret)) => {
             Ok(Credentials::new(key_id, secret, set(SESSION_TOKEN), None, "environment"))
@@ -53,6 +54,20 @@ mod tests {
             assert_eq!(credentials.secret_access_key(), "secret");
             assert_eq!(credentials.session_token(), expected);
             assert_eq!(credentials.expiry(), None);
+        }
+    }
+
+    #[test]
+    fn white_space_around_a_variable_is_removed() {
+        for (key_id, secret, token) in [
+            ("AKID", "secret\n", "token"),
+            (" AKID", "secret", "token\r\n"),
+            ("AKID\n", "\tsecret", " token"),
+        ] {
+            let credentials = read(Some(key_id), Some(secret), Some(token)).expect("all are set");
+            assert_eq!(credentials.access_key_id(), "AKID");
+            assert_eq!(credentials.secret_access_key(), "secret");
+            assert_eq!(credentials.session_token(), Some("token"));
         }
     }
 

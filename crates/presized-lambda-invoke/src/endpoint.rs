@@ -12,6 +12,7 @@ use http::uri::{Authority, Scheme};
 
 use self::partition::Partition;
 use self::url::UrlError;
+use super::environment::variable;
 
 /// The settings that decide the endpoint, except the URLs in the environment.
 ///
@@ -92,7 +93,7 @@ impl Endpoint {
 
 /// Returns the region that the environment names.
 pub(super) fn region(lookup: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-    non_empty(lookup, "AWS_REGION").or_else(|| non_empty(lookup, "AWS_DEFAULT_REGION"))
+    variable(lookup, "AWS_REGION").or_else(|| variable(lookup, "AWS_DEFAULT_REGION"))
 }
 
 /// Returns whether the environment asks for a FIPS endpoint.
@@ -166,17 +167,11 @@ fn configured_url(
     }
     ["AWS_ENDPOINT_URL_LAMBDA", "AWS_ENDPOINT_URL"]
         .into_iter()
-        .find_map(|name| non_empty(lookup, name).map(|url| (name, url)))
+        .find_map(|name| variable(lookup, name).map(|url| (name, url)))
 }
 
 fn is_true(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> bool {
-    lookup(name).is_some_and(|value| value.eq_ignore_ascii_case("true"))
-}
-
-/// Returns a variable that is not blank. A blank one counts as unset, because some shells and
-/// container specifications cannot unset a variable.
-fn non_empty(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
-    lookup(name).filter(|value| !value.trim().is_empty())
+    variable(lookup, name).is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }
 
 /// Returns whether the text is one host label (RFC 1123, section 2.1). A label cannot lead to a host

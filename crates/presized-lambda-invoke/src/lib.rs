@@ -27,6 +27,7 @@ mod clock;
 mod connector;
 mod credentials;
 mod endpoint;
+mod environment;
 mod error;
 mod error_kind;
 mod error_report;

@@ -212,6 +212,7 @@ fn region_is_read_from_the_environment() {
         (None, Some("us-east-2"), Some("us-east-2")),
         (Some("eu-west-1"), Some("us-east-2"), Some("eu-west-1")),
         (Some(""), Some("us-east-2"), Some("us-east-2")),
+        (Some(" eu-west-1\n"), None, Some("eu-west-1")),
         (Some(""), Some(""), None),
     ] {
         let found = region(&|name| {
@@ -232,6 +233,7 @@ fn fips_and_dual_stack_are_read_from_the_environment() {
         ("true", true),
         ("True", true),
         ("TRUE", true),
+        ("true\n", true),
         ("false", false),
         ("1", false),
         ("", false),
