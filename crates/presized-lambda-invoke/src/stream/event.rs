@@ -108,12 +108,14 @@ impl std::error::Error for EventError {
     }
 }
 
-/// Returns the member `message` or `Message`. Services write either.
+/// Returns the member `message` or `Message`. Services write either, and some write both.
 fn message(payload: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Details {
-        #[serde(alias = "Message")]
         message: Option<String>,
+        #[serde(rename = "Message")]
+        upper_message: Option<String>,
     }
-    serde_json::from_slice::<Details>(payload).ok()?.message
+    let details: Details = serde_json::from_slice(payload).ok()?;
+    details.message.or(details.upper_message)
 }

@@ -101,6 +101,14 @@ async fn stream_ends_with_the_result_of_the_function_after_its_chunks() {
         ),
         (frame(&[(":message-type", "exception")], b"<xml>"), r#"service - "-""#),
         (
+            frame(&[(":message-type", "exception")], br#"{"message":null,"Message":"M"}"#),
+            r#"service - "M""#,
+        ),
+        (
+            frame(&[(":message-type", "exception")], br#"{"Message":"M","message":"m"}"#),
+            r#"service - "m""#,
+        ),
+        (
             frame(&[(":message-type", "new")], b""),
             r#"broken: event stream frame has the unknown message type "new""#,
         ),
