@@ -94,6 +94,9 @@ impl ClientBuilder {
 
     /// Sets the region. Requests are signed for it, and it decides the endpoint unless there is an
     /// endpoint URL.
+    ///
+    /// A name such as `fips-us-gov-west-1` or `us-east-1-fips` stands for the
+    /// [FIPS endpoint](Self::fips) of the region, and requests are signed for the region.
     pub fn region(mut self, region: impl Into<String>) -> Self {
         self.region = Some(region.into());
         self

@@ -96,6 +96,16 @@ pub(super) fn region(lookup: &dyn Fn(&str) -> Option<String>) -> Option<String> 
     variable(lookup, "AWS_REGION").or_else(|| variable(lookup, "AWS_DEFAULT_REGION"))
 }
 
+/// Returns the region of a pseudo region, such as `fips-us-gov-west-1` or `us-east-1-fips`, and
+/// whether it is one. A pseudo region asks for the FIPS endpoint of its region, which is signed
+/// for the region, as in the AWS SDKs.
+pub(super) fn split_fips(region: String) -> (String, bool) {
+    match region.strip_prefix("fips-").or_else(|| region.strip_suffix("-fips")) {
+        Some(plain) => (plain.to_owned(), true),
+        None => (region, false),
+    }
+}
+
 /// Returns whether the environment asks for a FIPS endpoint.
 pub(super) fn fips(lookup: &dyn Fn(&str) -> Option<String>) -> bool {
     is_true(lookup, "AWS_USE_FIPS_ENDPOINT")
@@ -133,8 +143,8 @@ impl fmt::Display for EndpointError {
             Self::Url { setting, .. } => write!(f, "endpoint URL of {setting} is invalid"),
             Self::Fips { setting } => write!(
                 f,
-                "endpoint URL of {setting} cannot be combined with fips() or \
-                 AWS_USE_FIPS_ENDPOINT: unset one of them"
+                "endpoint URL of {setting} cannot be combined with fips(), \
+                 AWS_USE_FIPS_ENDPOINT or a region named after FIPS: unset one of them"
             ),
             Self::DualStack { setting } => write!(
                 f,

@@ -23,12 +23,18 @@ impl ClientBuilder {
     /// [`ErrorKind::Credentials`](crate::ErrorKind::Credentials) if no credentials are set and the
     /// environment has none or is not read.
     pub fn build(self) -> Result<Client, Error> {
+        self.build_inner().map(Client::new)
+    }
+
+    fn build_inner(self) -> Result<ClientInner, Error> {
         let lookup = self.environment;
-        let region = self.region.or_else(|| endpoint::region(&lookup));
+        let region = self.region.or_else(|| endpoint::region(&lookup)).map(endpoint::split_fips);
+        let (region, is_pseudo) =
+            region.map_or((None, false), |(region, is_pseudo)| (Some(region), is_pseudo));
         let settings = EndpointSettings {
             endpoint: self.endpoint.as_deref(),
             region: region.as_deref(),
-            fips: self.fips.unwrap_or_else(|| endpoint::fips(&lookup)),
+            fips: is_pseudo || self.fips.unwrap_or_else(|| endpoint::fips(&lookup)),
             dual_stack: self.dual_stack.unwrap_or_else(|| endpoint::dual_stack(&lookup)),
         };
         let endpoint = Endpoint::resolve(&settings, &lookup).map_err(Error::config)?;
@@ -54,7 +60,7 @@ impl ClientBuilder {
             (USER_AGENT, user_agent),
             (CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
         ]);
-        Ok(Client::new(ClientInner {
+        Ok(ClientInner {
             endpoint,
             transport,
             credentials: CredentialsCache::new(credentials),
@@ -65,8 +71,11 @@ impl ClientBuilder {
             retry_quota: RetryQuota::new(self.retry_quota),
             hook: self.hook,
             defaults: self.defaults,
-        }))
+        })
     }
 }
 
 const AGENT: &str = concat!("presized/", env!("CARGO_PKG_VERSION"), " lambda-invoke");
+
+#[cfg(all(test, any(feature = "ring", feature = "aws-lc-rs")))]
+mod tests;

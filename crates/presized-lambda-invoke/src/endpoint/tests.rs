@@ -187,8 +187,8 @@ fn errors_name_the_setting_and_show_no_password() {
         ),
         (
             Some(EndpointError::Fips { setting: "AWS_ENDPOINT_URL" }),
-            "endpoint URL of AWS_ENDPOINT_URL cannot be combined with fips() or \
-             AWS_USE_FIPS_ENDPOINT: unset one of them",
+            "endpoint URL of AWS_ENDPOINT_URL cannot be combined with fips(), \
+             AWS_USE_FIPS_ENDPOINT or a region named after FIPS: unset one of them",
         ),
         (
             Some(EndpointError::DualStack { setting: "endpoint()" }),

@@ -1,0 +1,62 @@
+use aws_credential_types::Credentials;
+
+use super::*;
+
+/// Builds a client from an environment.
+fn from_env(environment: fn(&str) -> Option<String>) -> Result<ClientInner, Error> {
+    let mut builder = Client::builder();
+    builder.environment = environment;
+    builder.build_inner()
+}
+
+fn value(name: &str, table: &[(&str, &str)]) -> Option<String> {
+    let keys = [("AWS_ACCESS_KEY_ID", "AKID"), ("AWS_SECRET_ACCESS_KEY", "secret")];
+    let mut table = table.iter().chain(&keys);
+    table.find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
+}
+
+/// Returns the host of requests, and what their signature is for.
+fn host_and_signer(client: &ClientInner) -> (String, String) {
+    (client.endpoint.authority().to_string(), format!("{:?}", client.signer))
+}
+
+#[test]
+fn pseudo_region_selects_the_fips_endpoint_and_is_signed_for_its_region() {
+    for (pseudo, region) in
+        [("fips-us-gov-west-1", "us-gov-west-1"), ("us-east-1-fips", "us-east-1")]
+    {
+        let credentials = Credentials::new("AKID", "secret", None, None, "test");
+        let builder = Client::builder().region(pseudo).credentials(credentials);
+        let (host, signer) = host_and_signer(&builder.build_inner().unwrap());
+        assert_eq!(host, format!("lambda-fips.{region}.amazonaws.com"));
+        assert_eq!(signer, format!("Signer {{ region: {region:?}, .. }}"));
+    }
+    let client = from_env(|name| value(name, &[("AWS_REGION", "fips-us-east-2")])).unwrap();
+    let (host, signer) = host_and_signer(&client);
+    assert_eq!(host, "lambda-fips.us-east-2.amazonaws.com");
+    assert_eq!(signer, "Signer { region: \"us-east-2\", .. }");
+}
+
+#[test]
+fn pseudo_region_excludes_an_endpoint_url() {
+    let error = from_env(|name| {
+        value(name, &[("AWS_REGION", "us-east-2-fips"), ("AWS_ENDPOINT_URL", "http://localhost")])
+    });
+    let kind = error.err().expect("the URL may lead to another host").into_kind();
+    let crate::ErrorKind::Config(source) = kind else { panic!("{kind:?}") };
+    assert!(source.to_string().contains("AWS_ENDPOINT_URL cannot be combined"), "{source}");
+}
+
+#[test]
+fn fips_and_dual_stack_variables_select_the_endpoint() {
+    let fips = from_env(|name| {
+        value(name, &[("AWS_REGION", "us-east-2"), ("AWS_USE_FIPS_ENDPOINT", "true")])
+    });
+    let dual_stack = from_env(|name| {
+        value(name, &[("AWS_REGION", "us-east-2"), ("AWS_USE_DUALSTACK_ENDPOINT", "true")])
+    });
+    let (fips, _) = host_and_signer(&fips.unwrap());
+    let (dual_stack, _) = host_and_signer(&dual_stack.unwrap());
+    assert_eq!(fips, "lambda-fips.us-east-2.amazonaws.com");
+    assert_eq!(dual_stack, "lambda.us-east-2.api.aws");
+}
