@@ -49,6 +49,11 @@ impl Coded {
         self.received
     }
 
+    /// Returns whether nothing has arrived, neither a byte nor trailers.
+    pub(crate) fn is_new(&self) -> bool {
+        self.received == 0 && self.trailers.is_none()
+    }
+
     /// Decodes up to one frame, and reads at most `work` bytes.
     pub(crate) fn decode(&mut self, work: &mut usize) -> Result<Decoded, DecodeError> {
         if !self.has_work {

@@ -32,7 +32,7 @@ pin_project! {
     ///
     /// # The work of one poll
     ///
-    /// One poll reads at most 256 KiB of coded bytes, counted at each decoder, and yields at most
+    /// One poll reads at most 64 KiB of coded bytes, counted at each decoder, and yields at most
     /// one frame. Then it wakes the task. A poll that decodes brotli can decode up to one window
     /// before the first byte comes out, because its decoder does.
     ///
@@ -195,7 +195,7 @@ where
     fn is_end_stream(&self) -> bool {
         match &self.state {
             State::Identity => self.body.is_end_stream(),
-            State::Coded(coded) => coded.received() == 0 && self.body.is_end_stream(),
+            State::Coded(coded) => coded.is_new() && self.body.is_end_stream(),
             State::Failed(_) => false,
             State::Ended => true,
         }
@@ -230,8 +230,9 @@ impl<B: fmt::Debug> fmt::Debug for Decode<B> {
     }
 }
 
-/// Coded bytes that one poll reads at most, counted at each decoder.
-const WORK: usize = 256 << 10;
+/// Coded bytes that one poll reads at most, counted at each decoder. Empty members of gzip cost
+/// most: 0.11 µs for each byte, or 7 ms for one poll.
+const WORK: usize = 64 << 10;
 
 /// Frames of the coded body that one poll reads at most.
 const FRAMES: u32 = 64;

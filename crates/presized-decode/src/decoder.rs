@@ -85,6 +85,9 @@ impl Decoder {
     /// Both stay if there is nothing to decode: without a coding, and for a body that is at its end
     /// from the start, as after HEAD.
     ///
+    /// All other fields stay. ETag, Content-Range and digests then still describe the coded form. A
+    /// response with the status 206 has a part of the coded form, which mostly cannot be decoded.
+    ///
     /// # Errors
     ///
     /// As [`Codings::from_headers`]. The response is then lost. [`DecodeLayer`](crate::DecodeLayer)

@@ -1,5 +1,6 @@
 //! The work of one poll, and the frames that it yields.
 
+use std::error::Error;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -7,8 +8,10 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
 use http_body::Body;
 use http_body_util::BodyExt;
+use presized::Limited;
 use presized_decode::{Coding, Codings, Decode};
 use presized_support::mock::{Mock, Step};
 use tokio::time::timeout;
@@ -51,11 +54,11 @@ fn long_content_without_a_decoded_byte_yields_and_wakes() {
         frame
     };
     let table = [
-        (Codings::from(Coding::Gzip), Form::Gzip.code(b"").repeat(60_000), 4),
-        (Codings::from(Coding::Zstd), Form::Zstd.code(b"").repeat(100_000), 4),
-        (Codings::from(Coding::Zstd), skippable.clone(), 15),
+        (Codings::from(Coding::Gzip), Form::Gzip.code(b"").repeat(60_000), 18),
+        (Codings::from(Coding::Zstd), Form::Zstd.code(b"").repeat(100_000), 18),
+        (Codings::from(Coding::Zstd), skippable.clone(), 63),
         // The outer coding makes 4 MiB of a few bytes.
-        (Codings::new([Coding::Zstd, Coding::Gzip]).unwrap(), Form::Gzip.code(&skippable), 15),
+        (Codings::new([Coding::Zstd, Coding::Gzip]).unwrap(), Form::Gzip.code(&skippable), 63),
     ];
     for (codings, coded, least) in table {
         let body = Decode::new(codings.clone(), Mock::of([coded]));
@@ -74,6 +77,36 @@ fn long_run_of_empty_frames_yields_and_wakes() {
     let (frames, pending, wakes) = count(pin!(Decode::new(Coding::Gzip, Mock::new(steps))));
     assert_eq!((frames, wakes), (1, pending));
     assert!(pending > 200, "{pending}");
+}
+
+#[test]
+fn body_with_trailers_that_are_not_delivered_is_not_at_its_end() {
+    // The trailers are the last frame that the first poll reads.
+    let mut trailers = HeaderMap::new();
+    trailers.insert("x-sum", HeaderValue::from_static("1"));
+    let steps = (0..63).map(|_| Step::Data(Bytes::new())).chain([Step::Trailers(trailers.clone())]);
+    let coded = Mock::new(steps).end_stream_after(64);
+    let mut body = pin!(Decode::new(Coding::Gzip, coded));
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(body.as_mut().poll_frame(&mut cx).is_pending());
+    assert!(!body.is_end_stream());
+    let Poll::Ready(Some(Ok(frame))) = body.as_mut().poll_frame(&mut cx) else {
+        panic!("no frame")
+    };
+    assert_eq!(frame.into_trailers().unwrap(), trailers);
+    assert!(body.is_end_stream());
+}
+
+#[tokio::test]
+async fn coded_bytes_without_content_are_bounded_by_a_limit_of_the_coded_body() {
+    let coded = Form::Gzip.code(b"").repeat(60_000);
+    let frames = || Mock::of(coded.chunks(1000));
+    let limited = |limit| Decode::new(Coding::Gzip, Limited::new(frames(), limit));
+    let content = limited(coded.len() as u64).collect().await.unwrap().to_bytes();
+    assert_eq!(content, "");
+    let error = limited(100_000).collect().await.unwrap_err();
+    let source = error.source().unwrap().to_string();
+    assert!(source.contains("100000 bytes"), "{source}");
 }
 
 #[test]
