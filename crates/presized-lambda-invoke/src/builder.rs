@@ -163,7 +163,8 @@ impl ClientBuilder {
     /// counts as 1.
     ///
     /// If Lambda refuses a signature because the clock of this machine is wrong, one more attempt
-    /// follows with the time of Lambda.
+    /// follows with the time of Lambda. If Lambda refuses credentials that have expired, the provider
+    /// is asked again, and one more attempt follows if it gives others.
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.retry.max_attempts = attempts.max(1);
         self

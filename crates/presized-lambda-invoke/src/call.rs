@@ -67,7 +67,7 @@ impl Call {
 
     async fn attempts<R: CallResponse>(&self, recorder: &mut Recorder) -> Result<R, Error> {
         let mut may_have_run = false;
-        let mut clock_corrected = false;
+        let (mut clock_corrected, mut credentials_replaced) = (false, false);
         // It counts failures to get credentials too, which are no attempts.
         let mut tries = 0;
         let quota = &self.client.retry_quota;
@@ -82,9 +82,19 @@ impl Call {
                 Err(failure) => failure,
             };
             may_have_run |= failure.error.may_have_run();
-            let delay = if failure.clock_was_wrong && !clock_corrected {
-                // The time of the signature was wrong, and the next signature has another.
-                clock_corrected = true;
+            // The next signature is another one, and Lambda refused before the function ran.
+            let corrected = match &failure.wrong {
+                Some(Wrong::Clock) if !clock_corrected => {
+                    clock_corrected = true;
+                    true
+                }
+                Some(Wrong::Credentials(refused)) if !credentials_replaced => {
+                    credentials_replaced = true;
+                    self.provides_others(refused).await
+                }
+                _ => false,
+            };
+            let delay = if corrected {
                 Some(Duration::ZERO)
             } else {
                 let retry_after_send = self.options.retry_after_send;
@@ -156,6 +166,24 @@ impl Call {
         }
     }
 
+    /// Asks the provider again after its credentials were refused, and returns whether it gives
+    /// others. Credentials that differ only in their expiry have the same signature.
+    async fn provides_others(&self, refused: &Credentials) -> bool {
+        match timeout_at(self.deadline, self.client.credentials.get()).await {
+            Ok(Ok(provided)) => {
+                provided.access_key_id() != refused.access_key_id()
+                    || provided.secret_access_key() != refused.secret_access_key()
+                    || provided.session_token() != refused.session_token()
+            }
+            Ok(Err(error)) => {
+                let error: &(dyn StdError + 'static) = &error;
+                tracing::warn!(error, "credentials have expired and could not be replaced");
+                false
+            }
+            Err(_elapsed) => false,
+        }
+    }
+
     fn request(
         &self,
         credentials: &Credentials,
@@ -200,7 +228,12 @@ impl Call {
         }
         let clock_was_wrong = head.status == StatusCode::FORBIDDEN
             && self.client.clock.learn(signed_at, &head.headers);
-        Failure { error: Error::service(error), clock_was_wrong }
+        let wrong = if clock_was_wrong {
+            Some(Wrong::Clock)
+        } else {
+            error.is_expired_token().then(|| Wrong::Credentials(credentials.clone()))
+        };
+        Failure { error: Error::service(error), wrong }
     }
 }
 
@@ -234,13 +267,20 @@ impl CallResponse for Invocation {
 /// The failure of an attempt.
 struct Failure {
     error: Error,
-    /// The clock was wrong, which may be the reason, and is corrected now.
-    clock_was_wrong: bool,
+    wrong: Option<Wrong>,
+}
+
+/// What was wrong with the signature of an attempt.
+enum Wrong {
+    /// The clock, which may be the reason, and is corrected now.
+    Clock,
+    /// The credentials, which had expired and are no longer cached.
+    Credentials(Credentials),
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self { error, clock_was_wrong: false }
+        Self { error, wrong: None }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The Invoke client against servers that send scripted bytes.
 
+mod credentials;
 mod deadlines;
 mod quota;
 mod reports;

@@ -1,13 +1,10 @@
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use aws_credential_types::provider::{ProvideCredentials, future};
 use bytes::Bytes;
 use presized_lambda_invoke::ErrorKind;
 use presized_support::scripted::{Reply, Scripted};
 
-use super::{builder, client, keys, ok, service_error};
+use super::{builder, client};
 
 #[tokio::test]
 async fn service_error_has_code_message_and_request_id() {
@@ -131,42 +128,4 @@ async fn invalid_http_is_a_broken_response() {
         assert!(error.may_have_run());
         assert_eq!(server.requests().len(), 1);
     }
-}
-
-#[tokio::test]
-async fn next_call_asks_the_provider_after_an_expired_token() {
-    #[derive(Clone, Debug, Default)]
-    struct Counted(Arc<AtomicU32>);
-
-    impl ProvideCredentials for Counted {
-        fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
-        where
-            Self: 'a,
-        {
-            let number = self.0.fetch_add(1, Ordering::SeqCst);
-            let credentials = keys(&format!("AKID{number}"), "secret");
-            future::ProvideCredentials::ready(Ok(credentials))
-        }
-    }
-
-    let server = Scripted::in_turn([
-        ok("1"),
-        service_error("403 Forbidden", "ExpiredTokenException"),
-        ok("3"),
-    ]);
-    let provider = Counted::default();
-    let client = builder(&server).credentials(provider.clone()).build().unwrap();
-    drop(client.invoke("f").send().await.unwrap());
-    client.invoke("f").send().await.unwrap_err();
-    drop(client.invoke("f").send().await.unwrap());
-    assert_eq!(provider.0.load(Ordering::SeqCst), 2);
-    let keys: Vec<_> = server
-        .requests()
-        .iter()
-        .map(|request| {
-            let authorization = request.header("authorization").unwrap();
-            authorization.split(['=', '/']).nth(1).unwrap().to_owned()
-        })
-        .collect();
-    assert_eq!(keys, ["AKID0", "AKID0", "AKID1"]);
 }
