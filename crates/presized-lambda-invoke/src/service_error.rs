@@ -15,6 +15,9 @@ use super::wire;
 /// The
 /// [API reference](https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html#API_Invoke_Errors)
 /// lists the codes. Other codes are kept unchanged.
+///
+/// `Display` shows the first 200 bytes of a body that has neither a code nor a message, such as the
+/// body of a gateway, except with status 500.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ServiceError {
@@ -77,6 +80,21 @@ impl ServiceError {
         self.code.as_deref().is_some_and(|code| EXPIRED.contains(&code))
     }
 
+    /// Returns the beginning of the body if it is not that of an error of Lambda. The body of a
+    /// gateway says which one it is.
+    ///
+    /// With status 500 it is `None`, because the body may be the payload of a failed function.
+    fn foreign_text(&self) -> Option<String> {
+        let is_foreign = self.code.is_none()
+            && self.status != StatusCode::INTERNAL_SERVER_ERROR
+            && !self.status.is_success()
+            && !self.body.is_empty();
+        let start = &self.body[..self.body.len().min(FOREIGN_TEXT)];
+        // The end may be within a character.
+        is_foreign
+            .then(|| String::from_utf8_lossy(start).trim_end_matches('\u{fffd}').trim().to_owned())
+    }
+
     /// Parses the error from the head and the body. The body may be incomplete, or not JSON if a
     /// proxy sent it.
     pub(super) fn parse(head: &response::Parts, body: Bytes) -> Self {
@@ -128,7 +146,10 @@ impl fmt::Display for ServiceError {
         write!(f, ")")?;
         match &self.message {
             Some(message) => write!(f, ": {message}"),
-            None => Ok(()),
+            None => match self.foreign_text() {
+                Some(text) => write!(f, ": response body begins with {text:?}"),
+                None => Ok(()),
+            },
         }
     }
 }
@@ -176,6 +197,9 @@ struct Details {
     #[serde(rename = "Reason")]
     reason: Option<String>,
 }
+
+/// The number of bytes of a foreign body that `Display` shows.
+const FOREIGN_TEXT: usize = 200;
 
 /// The codes of throttling that have a status other than 429, from `THROTTLING_ERRORS` of
 /// `aws-runtime`.

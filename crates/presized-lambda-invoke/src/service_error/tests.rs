@@ -118,3 +118,32 @@ fn display_and_debug_show_no_body() {
     );
     assert!(format!("{error:?}").contains("body: 89 bytes"), "{error:?}");
 }
+
+#[test]
+fn display_shows_the_beginning_of_the_body_of_a_gateway() {
+    // Its 200th byte is within a character.
+    let long = format!("a{}", "\u{e4}".repeat(500)).leak();
+    for (status, body, expected) in [
+        (
+            502,
+            "<html>\r\n<h1>502 Bad Gateway</h1>nginx",
+            r#": response body begins with "<html>\r\n<h1>502 Bad Gateway</h1>nginx""#,
+        ),
+        (503, "upstream \"f\"", r#": response body begins with "upstream \"f\"""#),
+        (
+            400,
+            "HTTP request to an HTTPS server\n",
+            r#": response body begins with "HTTP request to an HTTPS server""#,
+        ),
+        (504, r#"{"message":"Endpoint request timed out"}"#, ": Endpoint request timed out"),
+        (502, "", ""),
+        // The body may be the payload of a failed function.
+        (500, r#"{"errorMessage":"secret"}"#, ""),
+    ] {
+        let shown = parsed(status, &[], body).to_string();
+        assert_eq!(shown, format!("service error (status {status}){expected}"));
+    }
+    let shown = parsed(502, &[], long).to_string();
+    assert_eq!(shown.matches('\u{e4}').count(), 99);
+    assert!(!shown.contains('\u{fffd}'), "{shown}");
+}
