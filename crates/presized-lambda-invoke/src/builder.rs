@@ -41,7 +41,8 @@ use super::{CallReport, HttpVersion};
 /// ```
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct ClientBuilder {
-    environment: fn(&str) -> Option<String>,
+    /// Reads a variable. It is `None` if the environment is not read.
+    environment: Option<fn(&str) -> Option<String>>,
     region: Option<String>,
     endpoint: Option<String>,
     fips: Option<bool>,
@@ -61,7 +62,7 @@ pub struct ClientBuilder {
 impl ClientBuilder {
     pub(super) fn new() -> Self {
         Self {
-            environment: |_| None,
+            environment: None,
             region: None,
             endpoint: None,
             fips: None,
@@ -88,7 +89,7 @@ impl ClientBuilder {
     /// (<https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html>). White space
     /// around a value is ignored, and a variable that is empty or blank counts as unset.
     pub fn environment(mut self) -> Self {
-        self.environment = |name| env::var(name).ok();
+        self.environment = Some(|name| env::var(name).ok());
         self
     }
 

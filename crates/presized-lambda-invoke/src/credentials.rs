@@ -13,30 +13,45 @@ mod cache;
 /// Returns the credentials in the environment, which `lookup` reads.
 pub(super) fn from_env(
     lookup: &dyn Fn(&str) -> Option<String>,
-) -> Result<Credentials, MissingVariables> {
+) -> Result<Credentials, NoCredentials> {
     let set = |name| variable(lookup, name);
     match (set(ACCESS_KEY_ID), set(SECRET_ACCESS_KEY)) {
         (Some(key_id), Some(secret)) => {
             Ok(Credentials::new(key_id, secret, set(SESSION_TOKEN), None, "environment"))
         }
-        (None, Some(_)) => Err(MissingVariables(&[ACCESS_KEY_ID])),
-        (Some(_), None) => Err(MissingVariables(&[SECRET_ACCESS_KEY])),
-        (None, None) => Err(MissingVariables(&[ACCESS_KEY_ID, SECRET_ACCESS_KEY])),
+        (None, Some(_)) => Err(NoCredentials::Unset(&[ACCESS_KEY_ID])),
+        (Some(_), None) => Err(NoCredentials::Unset(&[SECRET_ACCESS_KEY])),
+        (None, None) => Err(NoCredentials::Unset(&[ACCESS_KEY_ID, SECRET_ACCESS_KEY])),
     }
 }
 
-/// The required variables that are not set.
+/// Why a client has no credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MissingVariables(&'static [&'static str]);
+pub(super) enum NoCredentials {
+    /// None are set, and the environment is not read.
+    NotSet,
+    /// These variables are required and not set.
+    Unset(&'static [&'static str]),
+}
 
-impl fmt::Display for MissingVariables {
+impl fmt::Display for NoCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = if self.0.len() == 1 { "is" } else { "are" };
-        write!(f, "{} {verb} not set", self.0.join(" and "))
+        match self {
+            Self::NotSet => write!(
+                f,
+                "no credentials are set: call credentials(), or call environment() to read \
+                 {ACCESS_KEY_ID} and {SECRET_ACCESS_KEY}"
+            ),
+            Self::Unset(names) => {
+                let (verb, object) = if names.len() == 1 { ("is", "it") } else { ("are", "them") };
+                let names = names.join(" and ");
+                write!(f, "{names} {verb} not set: set {object}, or call credentials()")
+            }
+        }
     }
 }
 
-impl std::error::Error for MissingVariables {}
+impl std::error::Error for NoCredentials {}
 
 const ACCESS_KEY_ID: &str = "AWS_ACCESS_KEY_ID";
 const SECRET_ACCESS_KEY: &str = "AWS_SECRET_ACCESS_KEY";
@@ -74,10 +89,18 @@ mod tests {
     #[test]
     fn missing_variables_are_named() {
         for (key_id, secret, expected) in [
-            (None, Some("secret"), "AWS_ACCESS_KEY_ID is not set"),
-            (Some("AKID"), None, "AWS_SECRET_ACCESS_KEY is not set"),
-            (Some("AKID"), Some(" \n"), "AWS_SECRET_ACCESS_KEY is not set"),
-            (None, Some(""), "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set"),
+            (None, Some("secret"), "AWS_ACCESS_KEY_ID is not set: set it, or call credentials()"),
+            (Some("AKID"), None, "AWS_SECRET_ACCESS_KEY is not set: set it, or call credentials()"),
+            (
+                Some("AKID"),
+                Some(" \n"),
+                "AWS_SECRET_ACCESS_KEY is not set: set it, or call credentials()",
+            ),
+            (
+                None,
+                Some(""),
+                "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: set them, or call credentials()",
+            ),
         ] {
             let missing = read(key_id, secret, Some("token")).expect_err("one is not set");
             assert_eq!(missing.to_string(), expected);
@@ -88,7 +111,7 @@ mod tests {
         key_id: Option<&str>,
         secret: Option<&str>,
         token: Option<&str>,
-    ) -> Result<Credentials, MissingVariables> {
+    ) -> Result<Credentials, NoCredentials> {
         from_env(&|name| {
             let value = match name {
                 "AWS_ACCESS_KEY_ID" => key_id,

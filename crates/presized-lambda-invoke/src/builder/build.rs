@@ -5,7 +5,7 @@ use super::ClientBuilder;
 use crate::client::ClientInner;
 use crate::clock::Clock;
 use crate::connector::Connector;
-use crate::credentials::{self, CredentialsCache};
+use crate::credentials::{self, CredentialsCache, NoCredentials};
 use crate::endpoint::{self, Endpoint, EndpointError, EndpointSettings};
 use crate::retry_quota::RetryQuota;
 use crate::sign::Signer;
@@ -27,7 +27,8 @@ impl ClientBuilder {
     }
 
     fn build_inner(self) -> Result<ClientInner, Error> {
-        let lookup = self.environment;
+        let environment = self.environment;
+        let lookup = |name: &str| environment.and_then(|read| read(name));
         let region = self.region.or_else(|| endpoint::region(&lookup)).map(endpoint::split_fips);
         let (region, is_pseudo) =
             region.map_or((None, false), |(region, is_pseudo)| (Some(region), is_pseudo));
@@ -41,6 +42,9 @@ impl ClientBuilder {
         let region = region.ok_or_else(|| Error::config(EndpointError::NoRegion))?;
         let credentials = match self.credentials {
             Some(provider) => provider,
+            None if environment.is_none() => {
+                return Err(Error::credentials(NoCredentials::NotSet));
+            }
             None => SharedCredentialsProvider::new(
                 credentials::from_env(&lookup).map_err(Error::credentials)?,
             ),

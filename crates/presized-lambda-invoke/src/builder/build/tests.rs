@@ -5,7 +5,7 @@ use super::*;
 /// Builds a client from an environment.
 fn from_env(environment: fn(&str) -> Option<String>) -> Result<ClientInner, Error> {
     let mut builder = Client::builder();
-    builder.environment = environment;
+    builder.environment = Some(environment);
     builder.build_inner()
 }
 
@@ -59,4 +59,34 @@ fn fips_and_dual_stack_variables_select_the_endpoint() {
     let (dual_stack, _) = host_and_signer(&dual_stack.unwrap());
     assert_eq!(fips, "lambda-fips.us-east-2.amazonaws.com");
     assert_eq!(dual_stack, "lambda.us-east-2.api.aws");
+}
+
+#[test]
+fn missing_credentials_are_asked_for_where_they_are_looked_for() {
+    let source = |error: Option<Error>| {
+        let kind = error.expect("no credentials").into_kind();
+        let crate::ErrorKind::Credentials(source) = kind else { panic!("{kind:?}") };
+        source.to_string()
+    };
+    let error = Client::builder().region("us-east-1").build().err();
+    assert_eq!(
+        source(error),
+        "no credentials are set: call credentials(), or call environment() to read \
+         AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+    );
+    let mut builder = Client::builder().region("us-east-1");
+    builder.environment = Some(|_| None);
+    assert_eq!(
+        source(builder.build().err()),
+        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: set them, or call credentials()"
+    );
+}
+
+#[test]
+fn user_agent_that_a_header_cannot_carry_is_named() {
+    let credentials = Credentials::new("AKID", "secret", None, None, "test");
+    let builder = Client::builder().region("us-east-1").credentials(credentials);
+    let kind = builder.user_agent("a\nb").build().expect_err("a line break").into_kind();
+    let crate::ErrorKind::Config(source) = kind else { panic!("{kind:?}") };
+    assert_eq!(source.to_string(), "user agent has characters that a header cannot carry");
 }
