@@ -127,7 +127,9 @@ impl ClientBuilder {
 
     /// Sets the credentials: fixed ones, or a provider such as the default chain of `aws-config`.
     ///
-    /// The client caches the credentials of a provider until shortly before they expire.
+    /// The client caches the credentials of a provider until shortly before they expire. While the
+    /// provider fails or has no others, they are used on after they have expired, and Lambda
+    /// decides whether it accepts them.
     pub fn credentials(mut self, provider: impl ProvideCredentials + 'static) -> Self {
         self.credentials = Some(SharedCredentialsProvider::new(provider));
         self

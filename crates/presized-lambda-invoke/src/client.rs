@@ -100,7 +100,7 @@ pub(super) struct ClientInner {
     pub(super) transport: Transport,
     pub(super) credentials: CredentialsCache,
     pub(super) signer: Signer,
-    pub(super) clock: Clock,
+    pub(super) clock: Arc<Clock>,
     /// The headers of every request.
     pub(super) headers: HeaderMap,
     pub(super) retry: RetryPolicy,

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use aws_credential_types::provider::SharedCredentialsProvider;
 use http::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT};
 
@@ -59,6 +61,10 @@ impl ClientBuilder {
             Connector::tcp(self.http_version, self.connect_timeout)
         };
         let transport = Transport::new(connector, self.idle_timeout);
+        let clock = Arc::<Clock>::default();
+        // The time of Lambda decides about the expiry too.
+        let ours = Arc::clone(&clock);
+        let now = move || ours.now();
         let headers = HeaderMap::from_iter([
             (HOST, endpoint.host_header().clone()),
             (USER_AGENT, user_agent),
@@ -67,9 +73,9 @@ impl ClientBuilder {
         Ok(ClientInner {
             endpoint,
             transport,
-            credentials: CredentialsCache::new(credentials),
+            credentials: CredentialsCache::new(credentials, now),
             signer: Signer::new(&region),
-            clock: Clock::default(),
+            clock,
             headers,
             retry: self.retry,
             retry_quota: RetryQuota::new(self.retry_quota),

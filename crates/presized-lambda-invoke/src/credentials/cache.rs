@@ -1,6 +1,6 @@
 //! The cache of a provider's credentials, which refreshes them shortly before they expire.
 //!
-//! While there are no valid credentials, the caller must bound the wait: the cache does not.
+//! While there are no credentials, the caller must bound the wait: the cache does not.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError as ProviderError;
 use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// Caches the credentials of a provider for many calls.
 ///
@@ -26,39 +26,35 @@ pub(crate) struct CredentialsCache {
 #[derive(Default)]
 struct State {
     cached: Option<Cached>,
-    /// The number of failures without valid credentials, and the last one.
+    /// The number of failures without any credentials, and the last one.
     failures: u64,
     failure: Option<CredentialsError>,
 }
 
 struct Cached {
     credentials: Credentials,
-    /// `None` if they do not expire.
-    expiry: Option<Expiry>,
-}
-
-struct Expiry {
-    at: SystemTime,
-    refresh_at: SystemTime,
+    /// The time before their expiry at which they are refreshed.
+    margin: Duration,
+    /// The next refresh begins no earlier.
+    not_before: Instant,
 }
 
 enum Found {
     /// They need no refresh, or another call refreshes them.
-    Fresh(Credentials),
+    Usable(Credentials),
     /// The caller should refresh them. They are valid for `left`.
     Expiring {
         credentials: Credentials,
         left: Duration,
     },
+    /// Calls wait until one of them has refreshed the credentials.
+    Expired(Credentials),
     Nothing,
 }
 
 impl CredentialsCache {
-    pub(crate) fn new(provider: SharedCredentialsProvider) -> Self {
-        Self::with_clock(provider, SystemTime::now)
-    }
-
-    fn with_clock(
+    /// Makes a cache. `clock` decides whether credentials have expired.
+    pub(crate) fn new(
         provider: SharedCredentialsProvider,
         clock: impl Fn() -> SystemTime + Send + Sync + 'static,
     ) -> Self {
@@ -67,13 +63,16 @@ impl CredentialsCache {
         Self { provider, clock, state, loading }
     }
 
-    /// Returns credentials that are valid by the clock of this machine. It does not wait while the
-    /// cached ones do not expire soon.
+    /// Returns the credentials of the provider. It does not wait while the cached ones do not
+    /// expire soon.
+    ///
+    /// Credentials that have expired are used on while the provider fails or has no others: AWS may
+    /// have extended them, or the clock may be wrong. The service decides.
     pub(crate) async fn get(&self) -> Result<Credentials, CredentialsError> {
         match self.find() {
-            Found::Fresh(credentials) => Ok(credentials),
+            Found::Usable(credentials) => Ok(credentials),
             Found::Expiring { left, .. } => self.refresh(left).await,
-            Found::Nothing => self.load_with_others().await,
+            Found::Expired(_) | Found::Nothing => self.load_with_others().await,
         }
     }
 
@@ -88,33 +87,27 @@ impl CredentialsCache {
 
     fn find(&self) -> Found {
         let mut state = self.lock();
-        let Some(Cached { credentials, expiry }) = &mut state.cached else { return Found::Nothing };
-        let credentials = credentials.clone();
-        let Some(expiry) = expiry else { return Found::Fresh(credentials) };
-        let now = (self.clock)();
-        let Some(left) = left(expiry.at, now) else { return Found::Nothing };
-        if now < expiry.refresh_at {
-            return Found::Fresh(credentials);
+        let Some(cached) = &mut state.cached else { return Found::Nothing };
+        let credentials = cached.credentials.clone();
+        let Some(at) = credentials.expiry() else { return Found::Usable(credentials) };
+        let left = left(at, (self.clock)());
+        if left > cached.margin || Instant::now() < cached.not_before {
+            return Found::Usable(credentials);
+        }
+        if left.is_zero() {
+            return Found::Expired(credentials);
         }
         // Set before the refresh, so that the next calls do not wait too if this call is dropped.
-        expiry.refresh_at = now + PAUSE;
+        cached.postpone(left);
         Found::Expiring { credentials, left }
     }
 
-    /// Refreshes credentials that are still valid. It waits a few seconds at most, and a failure is
-    /// only logged.
+    /// Refreshes credentials that are still valid.
     async fn refresh(&self, left: Duration) -> Result<Credentials, CredentialsError> {
-        match timeout(left.min(PATIENCE), self.load()).await {
-            Ok(Ok(credentials)) => return Ok(credentials),
-            Ok(Err(error)) => {
-                let error: &(dyn StdError + 'static) = &error;
-                tracing::warn!(error, "credentials expire soon and could not be refreshed");
-            }
-            Err(_) => tracing::warn!(
-                "credentials expire soon and their provider has not returned new ones"
-            ),
+        match self.replace(left.min(PATIENCE)).await {
+            Some(credentials) => Ok(credentials),
+            None => self.load_with_others().await,
         }
-        self.load_with_others().await
     }
 
     /// Waits until no other call asks the provider, and then returns the cached credentials or asks
@@ -123,8 +116,20 @@ impl CredentialsCache {
     async fn load_with_others(&self) -> Result<Credentials, CredentialsError> {
         let failures = self.lock().failures;
         let _loading = self.loading.lock().await;
-        if let Found::Fresh(credentials) | Found::Expiring { credentials, .. } = self.find() {
-            return Ok(credentials);
+        match self.find() {
+            Found::Usable(credentials) | Found::Expiring { credentials, .. } => {
+                return Ok(credentials);
+            }
+            Found::Expired(expired) => {
+                if let Some(credentials) = self.replace(PATIENCE).await {
+                    return Ok(credentials);
+                }
+                if let Some(cached) = &mut self.lock().cached {
+                    cached.postpone(Duration::ZERO);
+                }
+                return Ok(expired);
+            }
+            Found::Nothing => {}
         }
         if let Some(failure) = self.lock().failure_since(failures) {
             return Err(failure);
@@ -138,14 +143,48 @@ impl CredentialsCache {
         loaded
     }
 
+    /// Asks the provider for credentials that replace the cached ones. A failure is only logged.
+    async fn replace(&self, patience: Duration) -> Option<Credentials> {
+        match timeout(patience, self.load()).await {
+            Ok(Ok(credentials)) => return Some(credentials),
+            Ok(Err(error)) => {
+                let error: &(dyn StdError + 'static) = &error;
+                tracing::warn!(error, "credentials could not be refreshed, and are used further");
+            }
+            Err(_elapsed) => tracing::warn!(
+                "credentials are used further, because their provider has returned no others in \
+                 {patience:?}"
+            ),
+        }
+        None
+    }
+
     async fn load(&self) -> Result<Credentials, CredentialsError> {
         let provided = self.provider.provide_credentials().await;
-        let credentials = provided.map_err(|error| CredentialsError::Provider(Arc::new(error)))?;
-        let expiry = match credentials.expiry() {
-            Some(at) => Some(Expiry::new(at, (self.clock)())?),
-            None => None,
-        };
-        self.lock().cached = Some(Cached { credentials: credentials.clone(), expiry });
+        let credentials = provided.map_err(|error| CredentialsError(Arc::new(error)))?;
+        let now = (self.clock)();
+        let mut state = self.lock();
+        let mut margin = Duration::ZERO;
+        let mut not_before = Instant::now();
+        if let Some(at) = credentials.expiry() {
+            let left = left(at, now);
+            if left.is_zero() {
+                tracing::warn!(
+                    "credentials of the provider have expired {:?} ago by the clock of this client",
+                    now.duration_since(at).unwrap_or_default()
+                );
+                not_before += PAUSE;
+                // They do not replace others that expire later.
+                if let Some(cached) = &mut state.cached
+                    && cached.credentials.expiry().is_none_or(|other| other > at)
+                {
+                    cached.not_before = cached.not_before.max(not_before);
+                    return Ok(cached.credentials.clone());
+                }
+            }
+            margin = MARGIN.min(left / 10);
+        }
+        state.cached = Some(Cached { credentials: credentials.clone(), margin, not_before });
         Ok(credentials)
     }
 
@@ -167,59 +206,42 @@ impl State {
     }
 }
 
-impl Expiry {
-    fn new(at: SystemTime, now: SystemTime) -> Result<Self, CredentialsError> {
-        let left = left(at, now).ok_or(CredentialsError::Expired { at, now })?;
-        Ok(Self { at, refresh_at: at - MARGIN.min(left / 10) })
+impl Cached {
+    /// Lets the next refresh begin after a pause, or when they expire if that is earlier. `left` is
+    /// the time until then, and is zero if they have expired.
+    fn postpone(&mut self, left: Duration) {
+        let pause = if left.is_zero() { PAUSE } else { PAUSE.min(left) };
+        self.not_before = Instant::now() + pause;
     }
 }
 
-/// Why the provider gave no valid credentials.
+/// Why the provider gave no credentials.
 #[derive(Clone, Debug)]
-pub(crate) enum CredentialsError {
-    Provider(Arc<ProviderError>),
-    /// The credentials had already expired.
-    Expired {
-        at: SystemTime,
-        now: SystemTime,
-    },
-}
+pub(crate) struct CredentialsError(Arc<ProviderError>);
 
 impl fmt::Display for CredentialsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Provider(_) => f.write_str("credentials provider failed"),
-            Self::Expired { at, now } => {
-                let ago = now.duration_since(*at).unwrap_or_default();
-                write!(
-                    f,
-                    "credentials provider returned credentials that expired {ago:?} ago by the clock \
-                     of this machine"
-                )
-            }
-        }
+        f.write_str("credentials provider failed")
     }
 }
 
 impl StdError for CredentialsError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        match self {
-            Self::Provider(error) => Some(&**error),
-            Self::Expired { .. } => None,
-        }
+        Some(&*self.0)
     }
 }
 
-fn left(expiry: SystemTime, now: SystemTime) -> Option<Duration> {
-    expiry.duration_since(now).ok().filter(|left| !left.is_zero())
+/// Returns the time until `expiry`, which is zero if it has passed.
+fn left(expiry: SystemTime, now: SystemTime) -> Duration {
+    expiry.duration_since(now).unwrap_or_default()
 }
 
 /// The time before their expiry at which credentials are refreshed. It is a tenth of their
 /// remaining time if that is less. EC2 has new credentials five minutes ahead
 /// (<https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-metadata-security-credentials.html>).
 const MARGIN: Duration = Duration::from_secs(5 * 60);
-/// The time that a call waits for a refresh while its credentials are valid: the timeout of a
-/// provider in the AWS SDK for Rust.
+/// The time that a call waits for a refresh while there are credentials: the timeout of a provider
+/// in the AWS SDK for Rust.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The time until the next refresh begins, so that a broken provider delays one call out of many.
 const PAUSE: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! Credentials that expire.
+//! Credentials that expire, and providers that fail.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
-use presized_support::scripted::{Recorded, Scripted};
+use presized_support::log::Log;
+use presized_support::scripted::{Recorded, Reply, Scripted};
 
 use super::{builder, keys, ok, service_error};
 
@@ -59,6 +60,66 @@ async fn token_is_replaced_at_most_once_a_call() {
         let error = client.invoke("f").send().await.unwrap_err();
         assert_eq!((error.attempts(), server.requests().len()), (2, 2 * calls));
     }
+}
+
+#[tokio::test]
+async fn expired_credentials_of_a_provider_are_used_with_a_warning_and_not_asked_for_each_call() {
+    let log = Log::of_this_thread();
+    let server = Scripted::start(|_, _| ok("1"));
+    let provider = Scripts::new(|_| Ok(expiring(-1)));
+    let client = builder(&server).credentials(provider.clone()).build().unwrap();
+    for _ in 0..10 {
+        assert_eq!(client.invoke("f").send().await.unwrap().payload, "1");
+    }
+    assert_eq!(provider.asked(), 1);
+    let log = log.finish();
+    assert_eq!(log.matches("WARN").count(), 1, "{log}");
+    assert!(log.contains("have expired"), "{log}");
+}
+
+#[tokio::test]
+async fn credentials_are_used_after_they_expired_while_their_provider_fails() {
+    let log = Log::of_this_thread();
+    let server = Scripted::start(|_, _| ok("1"));
+    let provider = Scripts::new(|asked| match asked {
+        0 => Ok(expiring(1)),
+        _ => Err(CredentialsError::not_loaded("no metadata service")),
+    });
+    let client = builder(&server).credentials(provider.clone()).build().unwrap();
+    assert_eq!(client.invoke("f").send().await.unwrap().payload, "1");
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
+    for _ in 0..10 {
+        assert_eq!(client.invoke("f").send().await.unwrap().payload, "1");
+    }
+    assert_eq!(provider.asked(), 2);
+    let log = log.finish();
+    assert_eq!(log.matches("WARN").count(), 1, "{log}");
+    assert!(log.contains("no metadata service"), "{log}");
+}
+
+/// The clock of this machine is two hours ahead.
+#[tokio::test]
+async fn clock_of_lambda_decides_whether_credentials_have_expired() {
+    let log = Log::of_this_thread();
+    let server = Scripted::start(|number, _| match number {
+        0 => {
+            let date = httpdate::fmt_http_date(SystemTime::now() - Duration::from_secs(7200));
+            let headers = [("Date", date.as_str()), ("x-amzn-ErrorType", "ExpiredTokenException")];
+            Reply::response("403 Forbidden", &headers, "{}")
+        }
+        _ => ok("1"),
+    });
+    let provider = Scripts::new(|asked| match asked {
+        0 => Ok(keys("OLD", "secret")),
+        _ => Ok(expiring(-30 * 60)),
+    });
+    let client = builder(&server).credentials(provider.clone()).build().unwrap();
+    for attempts in [2, 1, 1] {
+        assert_eq!(client.invoke("f").send().await.unwrap().attempts, attempts);
+    }
+    assert_eq!(provider.asked(), 2);
+    let log = log.finish();
+    assert!(!log.contains("WARN"), "they expire in 90 minutes: {log}");
 }
 
 type Provide = dyn Fn(u32) -> Result<Credentials, CredentialsError> + Send + Sync;

@@ -57,7 +57,7 @@ async fn other_calls_use_valid_credentials_while_one_refreshes_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failed_refresh_is_hidden_until_the_credentials_expire() {
+async fn failed_refresh_is_hidden_and_repeated_when_the_credentials_expire() {
     let (cache, asked) = cache([(0, Lasts(30)), (0, Fails), (0, Fails)]);
     key(&cache).await;
     advance(secs(27)).await;
@@ -66,8 +66,9 @@ async fn failed_refresh_is_hidden_until_the_credentials_expire() {
     }
     assert_eq!(asked(), 2);
     advance(secs(3)).await;
-    assert!(matches!(cache.get().await, Err(CredentialsError::Provider(_))));
-    assert_eq!(asked(), 3);
+    for _ in 0..10 {
+        assert_eq!((key(&cache).await, asked()), ("1".to_owned(), 3));
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -95,12 +96,12 @@ async fn hanging_refresh_delays_one_call_by_a_few_seconds() {
 
 #[tokio::test(start_paused = true)]
 async fn call_waits_for_a_refresh_when_the_credentials_expire() {
-    let (cache, asked) = cache([(0, Lasts(10)), (FOR_EVER, Fails), (7, NeverExpires)]);
+    let (cache, asked) = cache([(0, Lasts(10)), (FOR_EVER, Fails), (3, NeverExpires)]);
     key(&cache).await;
     advance(secs(9)).await;
     let start = Instant::now();
-    // One second until the credentials expire, and seven for the second request.
-    assert_eq!((key(&cache).await, start.elapsed()), ("3".to_owned(), secs(8)));
+    // One second until the credentials expire, and three for the second request.
+    assert_eq!((key(&cache).await, start.elapsed()), ("3".to_owned(), secs(4)));
     assert_eq!(asked(), 3);
 }
 
@@ -134,22 +135,65 @@ async fn failure_is_shared_by_waiting_calls_and_not_by_later_ones() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn credentials_that_have_already_expired_are_an_error() {
-    for (lasts, message) in [
-        (
-            0,
-            "credentials provider returned credentials that expired 0ns ago by the clock of this machine",
-        ),
-        (
-            -9,
-            "credentials provider returned credentials that expired 9s ago by the clock of this machine",
-        ),
-    ] {
-        let (cache, asked) = cache([(0, Lasts(lasts)), (0, NeverExpires)]);
-        let expired = cache.get().await.expect_err("expired credentials");
-        assert_eq!((expired.to_string(), asked()), (message.to_owned(), 1));
-        assert_eq!(key(&cache).await, "2");
+async fn credentials_that_have_already_expired_are_used_and_refreshed_after_a_pause() {
+    for lasts in [0, -9] {
+        let (cache, asked) = cache([(0, Lasts(lasts)), (0, Lasts(lasts)), (0, NeverExpires)]);
+        for (after, expected) in [(0, 1), (9, 1), (1, 2), (9, 2), (1, 3), (100, 3)] {
+            advance(secs(after)).await;
+            assert_eq!((key(&cache).await, asked()), (expected.to_string(), expected));
+        }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn expired_credentials_are_used_while_the_provider_fails_and_until_it_recovers() {
+    let (cache, asked) = cache([(0, Lasts(10)), (0, Fails), (0, Fails), (0, NeverExpires)]);
+    key(&cache).await;
+    for (after, expected, asked_by_then) in
+        [(3600, "1", 2), (9, "1", 2), (1, "1", 3), (9, "1", 3), (1, "4", 4)]
+    {
+        advance(secs(after)).await;
+        assert_eq!((&*key(&cache).await, asked()), (expected, asked_by_then));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_do_not_use_expired_credentials_while_the_provider_may_have_others() {
+    let (cache, asked) = cache([(0, Lasts(10)), (4, NeverExpires)]);
+    key(&cache).await;
+    advance(secs(3600)).await;
+    let calls: JoinSet<_> = (0..50).map(|_| call(&cache)).collect();
+    assert_eq!(calls.join_all().await, vec![Ok("2".to_owned()); 50]);
+    assert_eq!(asked(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn hanging_provider_delays_calls_with_expired_credentials_once() {
+    let (cache, asked) = cache([(0, Lasts(10)), (FOR_EVER, Fails)]);
+    key(&cache).await;
+    advance(secs(3600)).await;
+    let start = Instant::now();
+    let calls: JoinSet<_> = (0..50).map(|_| call(&cache)).collect();
+    assert_eq!(calls.join_all().await, vec![Ok("1".to_owned()); 50]);
+    assert_eq!((start.elapsed(), asked()), (PATIENCE, 2));
+    assert_eq!(key(&cache).now_or_never(), Some("1".to_owned()));
+}
+
+/// The clock was two hours ahead when the credentials were loaded.
+#[tokio::test(start_paused = true)]
+async fn corrected_clock_decides_when_credentials_are_refreshed() {
+    let start = Instant::now();
+    let ahead = Arc::new(Mutex::new(secs(7200)));
+    let (script, asked) = script([(0, Lasts(1800)), (0, NeverExpires)]);
+    let offset = Arc::clone(&ahead);
+    let clock = move || time(start) + *offset.lock().expect("no panic");
+    let cache = CredentialsCache::new(script, clock);
+    assert_eq!(key(&cache).await, "1");
+    *ahead.lock().expect("no panic") = Duration::ZERO;
+    advance(secs(1799)).await;
+    assert_eq!((key(&cache).await, asked()), ("1".to_owned(), 1));
+    advance(secs(1)).await;
+    assert_eq!((key(&cache).await, asked()), ("2".to_owned(), 2));
 }
 
 #[tokio::test(start_paused = true)]
@@ -241,11 +285,17 @@ impl ProvideCredentials for Script {
 fn cache<const N: usize>(
     responses: [(u64, Provided); N],
 ) -> (Arc<CredentialsCache>, impl Fn() -> u32) {
+    let start = Instant::now();
+    let (provider, asked) = script(responses);
+    (Arc::new(CredentialsCache::new(provider, move || time(start))), asked)
+}
+
+fn script<const N: usize>(
+    responses: [(u64, Provided); N],
+) -> (SharedCredentialsProvider, impl Fn() -> u32) {
     let (start, asked) = (Instant::now(), Arc::new(Mutex::new(0)));
     let script = Script { responses: Mutex::new(responses.into()), asked: asked.clone(), start };
-    let provider = SharedCredentialsProvider::new(script);
-    let cache = CredentialsCache::with_clock(provider, move || time(start));
-    (Arc::new(cache), move || *asked.lock().expect("no panic"))
+    (SharedCredentialsProvider::new(script), move || *asked.lock().expect("no panic"))
 }
 
 fn time(start: Instant) -> SystemTime {
