@@ -16,6 +16,7 @@ use tracing::Instrument;
 
 use super::call_options::CallOptions;
 use super::client::ClientInner;
+use super::clock::Reading;
 use super::recorder::Recorder;
 use super::service_error::request_id;
 use super::sign::PayloadHash;
@@ -135,8 +136,8 @@ impl Call {
         if deadline <= Instant::now() {
             return Err(timed_out(recorder, false).into());
         }
-        let signed_at = self.client.clock.now();
-        let request = self.request(&credentials, signed_at)?;
+        let signed = self.client.clock.read();
+        let request = self.request(&credentials, signed.time)?;
         recorder.attempt();
         let mut sending = self.client.transport.send(request);
         let response = match timeout_at(deadline, &mut sending).await {
@@ -157,7 +158,7 @@ impl Call {
         let request_id = request_id(&head.headers);
         recorder.responded(head.status, request_id.as_deref());
         if !head.status.is_success() {
-            return Err(self.service_error(head, body, &credentials, signed_at).await);
+            return Err(self.service_error(head, body, &credentials, signed).await);
         }
         match timeout_at(deadline, R::read(self, head, body, recorder.attempts())).await {
             Ok(Ok(response)) => Ok(response),
@@ -215,7 +216,7 @@ impl Call {
         head: response::Parts,
         body: Incoming,
         credentials: &Credentials,
-        signed_at: SystemTime,
+        signed: Reading,
     ) -> Failure {
         let limit = self.options.reader.get_limit().min(ERROR_BODY_LIMIT);
         let end = self.deadline.min(Instant::now() + ERROR_BODY_TIMEOUT);
@@ -226,8 +227,8 @@ impl Call {
         if error.is_expired_token() {
             self.client.credentials.invalidate(credentials);
         }
-        let clock_was_wrong = head.status == StatusCode::FORBIDDEN
-            && self.client.clock.learn(signed_at, &head.headers);
+        let clock_was_wrong =
+            head.status == StatusCode::FORBIDDEN && self.client.clock.learn(signed, &head.headers);
         let wrong = if clock_was_wrong {
             Some(Wrong::Clock)
         } else {

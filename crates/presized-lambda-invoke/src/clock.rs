@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use http::header::{DATE, HeaderMap};
+use tokio::time::Instant;
 
 /// The clock of this machine, corrected by the date of a response.
 #[derive(Debug, Default)]
@@ -13,27 +14,46 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Returns the time to sign a request with.
+    /// Reads the clock to sign a request.
+    pub(super) fn read(&self) -> Reading {
+        Reading { time: self.now(), at: Instant::now() }
+    }
+
+    /// Returns the time now.
     pub(super) fn now(&self) -> SystemTime {
         shifted(SystemTime::now(), self.offset.load(Ordering::Relaxed))
     }
 
     /// Corrects the clock by the date of a response that refuses a request, if the clock was wrong
-    /// when the request was signed. `signed` is the time of the signature, from
-    /// [`now`](Self::now).
+    /// when the request was signed. `signed` is the reading for the signature, and the response has
+    /// just arrived: a refusal that comes minutes after the signature does not show a wrong clock.
     ///
     /// Returns whether it corrected the clock: the difference was large enough to be the reason of
     /// the refusal.
-    pub(super) fn learn(&self, signed: SystemTime, headers: &HeaderMap) -> bool {
+    pub(super) fn learn(&self, signed: Reading, headers: &HeaderMap) -> bool {
         let date = headers.get(DATE).and_then(|value| value.to_str().ok());
         let Some(theirs) = date.and_then(|date| httpdate::parse_http_date(date).ok()) else {
             return false;
         };
-        if seconds_from(signed, theirs).unsigned_abs() < TOLERATED.as_secs() {
+        if seconds_from(signed.now(), theirs).unsigned_abs() < TOLERATED.as_secs() {
             return false;
         }
         self.offset.store(seconds_from(SystemTime::now(), theirs), Ordering::Relaxed);
         true
+    }
+}
+
+/// A reading of the clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
+    pub(super) time: SystemTime,
+    at: Instant,
+}
+
+impl Reading {
+    /// Returns the time now, by the clock as it was at the reading.
+    fn now(self) -> SystemTime {
+        self.time.checked_add(self.at.elapsed()).unwrap_or(self.time)
     }
 }
 
@@ -74,7 +94,7 @@ mod tests {
         {
             let clock = Clock::default();
             let theirs = shifted(SystemTime::now(), ahead);
-            assert_eq!(clock.learn(clock.now(), &dated(theirs)), learned, "{ahead}");
+            assert_eq!(clock.learn(clock.read(), &dated(theirs)), learned, "{ahead}");
             let off = seconds_from(clock.now(), theirs).abs();
             assert_eq!(off < 5, ahead == 0 || learned, "{ahead}: {off} s");
         }
@@ -83,18 +103,30 @@ mod tests {
     #[test]
     fn two_calls_with_a_wrong_signature_time_are_both_told() {
         let clock = Clock::default();
-        let signed = clock.now();
-        let response = dated(shifted(signed, 3600));
+        let signed = clock.read();
+        let response = dated(shifted(signed.time, 3600));
         assert!(clock.learn(signed, &response));
         assert!(clock.learn(signed, &response));
-        assert!(!clock.learn(clock.now(), &response));
+        assert!(!clock.learn(clock.read(), &response));
     }
 
     #[test]
     fn response_without_a_valid_date_corrects_nothing() {
         let clock = Clock::default();
         let odd = HeaderMap::from_iter([(DATE, HeaderValue::from_static("yesterday"))]);
-        assert!(!clock.learn(clock.now(), &HeaderMap::new()));
-        assert!(!clock.learn(clock.now(), &odd));
+        assert!(!clock.learn(clock.read(), &HeaderMap::new()));
+        assert!(!clock.learn(clock.read(), &odd));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn refusal_that_arrives_minutes_after_the_signature_is_not_a_wrong_clock() {
+        for (ahead, learned) in [(0, false), (3600, true), (-3600, true)] {
+            let clock = Clock::default();
+            let signed = clock.read();
+            tokio::time::advance(Duration::from_secs(600)).await;
+            let arrival = signed.time + Duration::from_secs(600);
+            let response = dated(shifted(arrival, ahead));
+            assert_eq!(clock.learn(signed, &response), learned, "{ahead}");
+        }
     }
 }
