@@ -3,7 +3,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -17,6 +16,7 @@ use tokio::net::TcpStream;
 use tokio::time;
 use tower_service::Service;
 
+use super::connect_error::ConnectError;
 use super::{BoxError, HttpVersion};
 
 /// Makes connections to one endpoint.
@@ -81,22 +81,25 @@ impl Service<Uri> for Connector {
 
     fn call(&mut self, endpoint: Uri) -> Self::Future {
         let timeout = self.timeout;
-        let timed_out = move |_elapsed| {
-            io::Error::new(io::ErrorKind::TimedOut, format!("no connection in {timeout:?}"))
-        };
+        let timed_out = move |_elapsed| ConnectError::Timeout(timeout);
         match &mut self.layers {
             Layers::Tcp(tcp) => {
                 let connecting = tcp.call(endpoint);
                 Box::pin(async move {
-                    let stream = time::timeout(timeout, connecting).await.map_err(timed_out)??;
-                    Ok(stream.into())
+                    let connected = time::timeout(timeout, connecting).await.map_err(timed_out)?;
+                    match connected {
+                        Ok(stream) => Ok(stream.into()),
+                        Err(error) => Err(ConnectError::describe(error.into(), timeout)),
+                    }
                 })
             }
             Layers::Tls(tls) => {
                 let connecting = tls.call(endpoint);
                 let must_agree = self.version == HttpVersion::Http2;
                 Box::pin(async move {
-                    let stream = time::timeout(timeout, connecting).await.map_err(timed_out)??;
+                    let connected = time::timeout(timeout, connecting).await.map_err(timed_out)?;
+                    let stream =
+                        connected.map_err(|error| ConnectError::describe(error, timeout))?;
                     // A server may ignore ALPN, and would read the preface of HTTP/2 as a request.
                     if must_agree && !stream.connected().is_negotiated_h2() {
                         return Err("the server did not agree to HTTP/2 by ALPN".into());

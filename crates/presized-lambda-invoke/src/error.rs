@@ -6,6 +6,7 @@ use std::io;
 use bytes::Bytes;
 use presized::{CollectError, Partial};
 
+use super::connect_error::ConnectError;
 use super::{ErrorKind, ServiceError};
 
 /// A boxed error.
@@ -61,13 +62,15 @@ impl Error {
     }
 
     /// Returns whether the same call can succeed a little later: the connection failed, the call
-    /// timed out, or Lambda refused it temporarily. The client has already made its
+    /// timed out, or Lambda refused it temporarily. A connection that failed because the certificate
+    /// of the server is invalid or the server does not speak TLS is not transient. The client has already made its
     /// [`attempts`](Self::attempts).
     ///
     /// [`may_have_run`](Self::may_have_run) tells whether a retry is safe.
     pub fn is_transient(&self) -> bool {
         match &self.0.kind {
-            ErrorKind::Connect(_) | ErrorKind::Broken(_) | ErrorKind::Timeout { .. } => true,
+            ErrorKind::Connect(source) => !ConnectError::is_permanent(&**source),
+            ErrorKind::Broken(_) | ErrorKind::Timeout { .. } => true,
             ErrorKind::Service(error) => error.is_transient() || error.is_gateway(),
             _ => false,
         }

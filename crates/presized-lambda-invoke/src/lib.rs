@@ -24,6 +24,7 @@ mod call_report;
 mod canonical;
 mod client;
 mod clock;
+mod connect_error;
 mod connector;
 mod credentials;
 mod endpoint;

@@ -53,7 +53,7 @@ impl Default for RetryPolicy {
 fn is_retried(error: &Error, retry_after_send: bool) -> bool {
     match error.kind() {
         // The request was not processed, even if there was a connection.
-        ErrorKind::Connect(_) => true,
+        ErrorKind::Connect(_) => error.is_transient(),
         ErrorKind::Service(error) if error.may_have_run() => retry_after_send && error.is_gateway(),
         ErrorKind::Service(error) => error.is_transient(),
         ErrorKind::Broken(_) => retry_after_send,

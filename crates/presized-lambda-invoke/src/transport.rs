@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::HOST;
-use http::uri::Authority;
+use http::uri::{Authority, Scheme};
 use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -70,6 +70,7 @@ impl Transport {
             request.headers_mut().remove(HOST);
         }
         let host = request.uri().authority().cloned();
+        let plain = request.uri().scheme() == Some(&Scheme::HTTP);
         let connection = capture_connection(&mut request);
         let (head, payload) = request.into_parts();
         let (body, progress) = RequestBody::new(payload);
@@ -79,7 +80,7 @@ impl Transport {
         // connection that the server has closed.
         let yielding = self.last_response.is_old().then(|| Box::pin(task::yield_now()) as _);
         let last_response = Arc::clone(&self.last_response);
-        Sending { yielding, response, last_response, connection, progress, host }
+        Sending { yielding, response, last_response, connection, progress, host, plain }
     }
 }
 
@@ -128,6 +129,8 @@ pub(super) struct Sending {
     progress: Arc<Progress>,
     /// Named in the error.
     host: Option<Authority>,
+    /// Whether the URL says http.
+    plain: bool,
 }
 
 impl Sending {
@@ -155,7 +158,7 @@ impl Future for Sending {
         self.last_response.set_to_now();
         Poll::Ready(result.map_err(|error| SendError {
             phase: Phase::of(&error, &self.progress),
-            source: TransportError { host: self.host.clone(), error }.into(),
+            source: TransportError { host: self.host.clone(), plain: self.plain, error }.into(),
         }))
     }
 }
@@ -172,6 +175,7 @@ pub(super) struct SendError {
 #[derive(Debug)]
 struct TransportError {
     host: Option<Authority>,
+    plain: bool,
     error: legacy::Error,
 }
 
@@ -180,7 +184,22 @@ impl fmt::Display for TransportError {
         match &self.host {
             Some(host) => write!(f, "request to {host} failed"),
             None => f.write_str("request failed"),
+        }?;
+        if self.plain && self.is_no_http() {
+            f.write_str(
+                ": the response is not HTTP/1.1; if the server expects TLS, use https in the \
+                 endpoint URL",
+            )?;
         }
+        Ok(())
+    }
+}
+
+impl TransportError {
+    /// Returns whether the response could not be parsed, as the alert of a TLS server cannot.
+    fn is_no_http(&self) -> bool {
+        let source = self.error.source().and_then(|source| source.downcast_ref::<hyper::Error>());
+        source.is_some_and(|error| error.is_parse() && !error.is_parse_too_large())
     }
 }
 

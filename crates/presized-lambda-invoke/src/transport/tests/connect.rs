@@ -2,9 +2,13 @@ use hyper_rustls::MaybeHttpsStream;
 use presized_support::server::{Protocol, Server, known};
 use rustls::ClientConfig;
 use socket2::SockRef;
+#[cfg(target_os = "linux")]
+use socket2::{Domain, Socket, Type};
 use tower_service::Service;
 
 use super::*;
+#[cfg(target_os = "linux")]
+use crate::connect_error::ConnectError;
 use crate::tls_settings::TlsSettings;
 
 #[tokio::test]
@@ -25,7 +29,30 @@ async fn connect_timeout_includes_the_tls_handshake() {
     assert_eq!(error.phase, Phase::Connect);
     assert_eq!(error.source.to_string(), format!("request to {address} failed"));
     let source = error.source.source().expect("the timeout");
-    assert_eq!(source.to_string(), "no connection in 50ms");
+    assert_eq!(source.to_string(), "no connection within the connect timeout of 50ms");
+}
+
+/// A listener whose queue is full: the kernel drops the first packet of another connection.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn timeout_of_tcp_names_the_connect_timeout() {
+    use std::net::TcpStream;
+
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
+    socket.listen(0).unwrap();
+    let address = socket.local_addr().unwrap().as_socket().unwrap();
+    let connect = |_| TcpStream::connect_timeout(&address, Duration::from_millis(100)).ok();
+    let queue: Vec<_> = (0..64).map_while(connect).collect();
+    assert!(queue.len() < 64, "the queue has an end");
+
+    let connector = Connector::tcp(HttpVersion::Http1, Duration::from_millis(50));
+    let error = within(Transport::new(connector, IDLE_TIMEOUT).send(post(address, "{}"))).await;
+    let error = error.unwrap_err();
+    assert_eq!(error.phase, Phase::Connect);
+    let source = error.source.source().expect("the timeout");
+    assert_eq!(source.to_string(), "no connection within the connect timeout of 50ms");
+    assert!(!ConnectError::is_permanent(&*error.source));
 }
 
 #[tokio::test]
