@@ -4,6 +4,7 @@
 
 mod chunks;
 mod collect;
+mod content_type_error;
 mod event;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_core::Stream;
+use http::header::CONTENT_TYPE;
 use http::{StatusCode, response};
 use hyper::body::Incoming;
 use presized::Reader;
@@ -20,8 +22,8 @@ use self::chunks::{Chunks, Head};
 use super::call::{Call, CallResponse};
 use super::invocation::executed_version;
 use super::recorder::Recorder;
-use super::service_error::request_id;
-use super::wire::Operation;
+use super::service_error::{request_id, text};
+use super::wire::{EVENT_STREAM, Operation};
 use super::{Error, Invocation};
 
 /// The response of a function as a stream of its bytes.
@@ -152,6 +154,8 @@ impl CallResponse for ResponseStream {
             request_id: request_id(&head.headers),
             executed_version: executed_version(&head.headers),
             attempts,
+            other_type: text(&head.headers, &CONTENT_TYPE)
+                .filter(|found| !found.starts_with(EVENT_STREAM)),
         };
         let reader = call.options.reader.clone();
         Ok(Self { chunks: Chunks::new(head, body, call.deadline), reader })

@@ -17,6 +17,7 @@ use super::super::frame_error::FrameError;
 use super::super::recorder::Recorder;
 use super::super::{BoxError, Error, ErrorKind, ServiceError, StreamedFunctionError};
 use super::Completion;
+use super::content_type_error::ContentTypeError;
 use super::event::{Complete, Event, Exception};
 
 /// The chunks of a streamed response. `B` is the response body.
@@ -42,6 +43,8 @@ pub(super) struct Head {
     pub(super) request_id: Option<String>,
     pub(super) executed_version: Option<String>,
     pub(super) attempts: u32,
+    /// The content type, if it is not that of an event stream.
+    pub(super) other_type: Option<String>,
 }
 
 impl Head {
@@ -83,12 +86,20 @@ where
     /// Returns the next event in the data, or `None` if it needs more data.
     fn event(&mut self) -> Result<Option<Event>, Error> {
         match self.decoder.decode() {
-            Ok(Some(frame)) => Event::parse(frame).map(Some).map_err(Error::broken),
+            Ok(Some(frame)) => Event::parse(frame).map(Some).map_err(|error| self.broken(error)),
             Ok(None) => Ok(None),
             Err(FrameError::OutOfMemory(requested)) => {
                 Err(Error::read(CollectError::out_of_memory(requested as u64, self.received)))
             }
-            Err(error) => Err(Error::broken(error)),
+            Err(error) => Err(self.broken(error)),
+        }
+    }
+
+    /// Makes the error of a response that is not a valid event stream.
+    fn broken(&self, source: impl Into<BoxError>) -> Error {
+        match self.head.other_type.clone() {
+            Some(found) => Error::broken(ContentTypeError { found, source: source.into() }),
+            None => Error::broken(source),
         }
     }
 
@@ -110,8 +121,8 @@ where
                 Ok(())
             }
             Some(Err(source)) => Err(Error::broken(source)),
-            None if self.decoder.is_between_frames() => Err(Error::broken(NO_COMPLETION)),
-            None => Err(Error::broken(CUT_FRAME)),
+            None if self.decoder.is_between_frames() => Err(self.broken(NO_COMPLETION)),
+            None => Err(self.broken(CUT_FRAME)),
         })
     }
 

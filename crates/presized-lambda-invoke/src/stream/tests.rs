@@ -30,6 +30,7 @@ where
         request_id: Some("r-1".to_owned()),
         executed_version: None,
         attempts: 2,
+        other_type: None,
     };
     Chunks::new(head, body, Instant::now() + TIMEOUT)
 }

@@ -237,3 +237,26 @@ async fn declared_length_of_a_frame_reserves_little_memory() {
         assert!(spent.bytes < 2 << 20, "{spent:?}");
     }
 }
+
+#[tokio::test]
+async fn response_that_is_no_event_stream_is_named_by_its_content_type() {
+    for (body, cause) in [
+        (r#"{"answer":42,"of":"a server"}"#, "event stream prelude has a wrong checksum"),
+        ("{}", "event stream ended within a frame"),
+        ("", "event stream ended without an InvokeComplete event"),
+    ] {
+        let headers = [("Content-Type", "application/json")];
+        let server = Scripted::in_turn([Reply::response("200 OK", &headers, body)]);
+        let mut stream = client(&server).invoke_streaming("f").send().await.unwrap();
+        let (payload, error) = read(&mut stream).await;
+        let error = error.expect("no stream");
+        let ErrorKind::Broken(source) = error.kind() else { panic!("{error:?}") };
+        assert_eq!(
+            source.to_string(),
+            "response has the content type \"application/json\" and is not an event stream: the \
+             server may not support streamed responses"
+        );
+        assert_eq!(source.source().expect("the cause").to_string(), cause);
+        assert!(payload.is_empty() && error.may_have_run());
+    }
+}
