@@ -166,8 +166,8 @@ impl ClientBuilder {
     /// counts as 1.
     ///
     /// If Lambda refuses a signature because the clock of this machine is wrong, one more attempt
-    /// follows with the time of Lambda. If Lambda refuses credentials that have expired, the provider
-    /// is asked again, and one more attempt follows if it gives others.
+    /// follows with the time of Lambda. If Lambda refuses credentials that have expired, the
+    /// provider is asked again, and one more attempt follows if it gives others.
     pub fn max_attempts(mut self, attempts: u32) -> Self {
         self.retry.max_attempts = attempts.max(1);
         self
@@ -266,7 +266,8 @@ impl ClientBuilder {
     /// Sets the time that an idle connection is kept. The default is 20 seconds.
     ///
     /// It should be shorter than the idle timeout of the server, so that a call does not use a
-    /// connection that the server is closing.
+    /// connection that the server is closing. A shorter time in the header `Keep-Alive` of a
+    /// response precedes it, less a second.
     pub fn idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = timeout;
         self

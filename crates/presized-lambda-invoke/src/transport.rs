@@ -26,6 +26,9 @@ use super::BoxError;
 use super::call_options::FAR;
 use super::connector::Connector;
 use super::request_body::{Progress, RequestBody};
+use keep_alive::KeepAlive;
+
+mod keep_alive;
 
 /// A pool of connections. Clones share the pool.
 #[derive(Clone, Debug)]
@@ -34,6 +37,7 @@ pub(super) struct Transport {
     /// Whether all connections speak HTTP/1.1, so that every request needs `Host`.
     http1: bool,
     last_response: Arc<LastResponse>,
+    keep_alive: Arc<KeepAlive>,
 }
 
 impl Transport {
@@ -57,7 +61,8 @@ impl Transport {
             .http2_keep_alive_interval(HTTP2_PING_INTERVAL)
             .http2_keep_alive_timeout(HTTP2_PING_TIMEOUT)
             .build(connector);
-        Self { client, http1, last_response: Arc::default() }
+        let keep_alive = Arc::new(KeepAlive::new(idle_timeout));
+        Self { client, http1, last_response: Arc::default(), keep_alive }
     }
 
     /// Sends a request with an absolute URI once. Nothing is sent before the first poll.
@@ -74,13 +79,15 @@ impl Transport {
         let connection = capture_connection(&mut request);
         let (head, payload) = request.into_parts();
         let (body, progress) = RequestBody::new(payload);
+        self.keep_alive.retire();
         let response = self.client.request(Request::from_parts(head, body));
         // The runtime then sees the connections that were closed while its thread was busy or the
         // process was frozen. Otherwise a current-thread runtime would write the request to a
         // connection that the server has closed.
         let yielding = self.last_response.is_old().then(|| Box::pin(task::yield_now()) as _);
         let last_response = Arc::clone(&self.last_response);
-        Sending { yielding, response, last_response, connection, progress, host, plain }
+        let keep_alive = Arc::clone(&self.keep_alive);
+        Sending { yielding, response, last_response, keep_alive, connection, progress, host, plain }
     }
 }
 
@@ -125,6 +132,7 @@ pub(super) struct Sending {
     yielding: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     response: ResponseFuture,
     last_response: Arc<LastResponse>,
+    keep_alive: Arc<KeepAlive>,
     connection: CaptureConnection,
     progress: Arc<Progress>,
     /// Named in the error.
@@ -156,6 +164,9 @@ impl Future for Sending {
         }
         let result = ready!(Pin::new(&mut self.response).poll(cx));
         self.last_response.set_to_now();
+        if let Ok(response) = &result {
+            self.keep_alive.record(response, &self.connection);
+        }
         Poll::Ready(result.map_err(|error| SendError {
             phase: Phase::of(&error, &self.progress),
             source: TransportError { host: self.host.clone(), plain: self.plain, error }.into(),

@@ -2,6 +2,7 @@
 
 mod credentials;
 mod deadlines;
+mod keep_alive;
 mod quota;
 mod reports;
 mod requests;
