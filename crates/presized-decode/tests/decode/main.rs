@@ -26,6 +26,14 @@ use presized_support::mock::Mock;
 #[global_allocator]
 static LEDGER: Ledger = Ledger;
 
+/// Returns a client of reqwest that passes coded bodies on, whatever the features of reqwest are.
+fn reqwest() -> reqwest::ClientBuilder {
+    // With the other members of the workspace, reqwest has TLS, and needs a provider for it. An error
+    // means that another test has installed it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().no_gzip().no_deflate().no_brotli().no_zstd()
+}
+
 /// The coded forms of the tests. Two of them are named `deflate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {

@@ -9,7 +9,6 @@ use presized_support::drive::drive;
 use presized_support::ledger::{Ledger, Spent};
 use presized_support::mock::Mock;
 use presized_support::server::Server;
-use reqwest::Client;
 use tokio::runtime;
 
 use crate::{Form, brotli, text};
@@ -70,7 +69,7 @@ fn explode(
     let server = Server::raw([head.as_bytes(), coded].concat()).unwrap();
     let url = server.endpoint().url("/");
     let runtime = runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let client = client();
+    let client = crate::reqwest().build().unwrap();
     let (found, spent) = Ledger::measure(|| {
         runtime.block_on(async {
             let response = Response::from(client.get(url).send().await.unwrap());
@@ -96,11 +95,6 @@ fn explode(
         })
     });
     (found.0, found.1, spent)
-}
-
-/// reqwest passes coded bodies on, whatever its features are.
-fn client() -> Client {
-    Client::builder().no_proxy().no_gzip().no_deflate().no_brotli().no_zstd().build().unwrap()
 }
 
 #[test]

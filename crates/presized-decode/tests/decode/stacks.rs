@@ -66,11 +66,6 @@ fn hyper() -> Client<HttpConnector, Empty<Bytes>> {
     Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http()
 }
 
-fn reqwest() -> reqwest::Client {
-    let builder = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0);
-    builder.no_gzip().no_deflate().no_brotli().no_zstd().build().unwrap()
-}
-
 fn get(address: SocketAddr) -> Request<Empty<Bytes>> {
     Request::get(format!("http://{address}/")).body(Empty::new()).unwrap()
 }
@@ -91,7 +86,8 @@ async fn read(address: SocketAddr, limit: u64) -> Vec<(&'static str, Read)> {
     let collect = response.decode().unwrap().collect_presized(&Method::GET, limit);
     read.push(("hyper", split(collect.await)));
 
-    let response = reqwest().get(format!("http://{address}/")).send().await.unwrap();
+    let client = crate::reqwest().pool_max_idle_per_host(0).build().unwrap();
+    let response = client.get(format!("http://{address}/")).send().await.unwrap();
     let response = Response::<reqwest::Body>::from(response);
     let collect = response.decode().unwrap().collect_presized(&Method::GET, limit);
     read.push(("reqwest", split(collect.await)));
