@@ -196,10 +196,10 @@ impl fmt::Display for TransportError {
             Some(host) => write!(f, "request to {host} failed"),
             None => f.write_str("request failed"),
         }?;
-        if self.plain && self.is_no_http() {
+        if self.plain && self.is_unparsed() {
             f.write_str(
-                ": the response is not HTTP/1.1; if the server expects TLS, use https in the \
-                 endpoint URL",
+                ": the head of the response cannot be parsed; if the server expects TLS, use https \
+                 in the endpoint URL",
             )?;
         }
         Ok(())
@@ -208,9 +208,9 @@ impl fmt::Display for TransportError {
 
 impl TransportError {
     /// Returns whether the response could not be parsed, as the alert of a TLS server cannot.
-    fn is_no_http(&self) -> bool {
+    fn is_unparsed(&self) -> bool {
         let source = self.error.source().and_then(|source| source.downcast_ref::<hyper::Error>());
-        source.is_some_and(|error| error.is_parse() && !error.is_parse_too_large())
+        source.is_some_and(hyper::Error::is_parse)
     }
 }
 
