@@ -1,4 +1,4 @@
-//! What a budget costs each body of a crowd: many bodies in memory, read on one thread in turn.
+//! Measures the cost of a budget for each of many bodies in memory, read on one thread in turn.
 
 use std::collections::VecDeque;
 use std::pin::Pin;

@@ -27,7 +27,7 @@ impl Way {
     }
 }
 
-/// Where a body comes from.
+/// The transport of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Frames in memory.
@@ -52,7 +52,7 @@ impl Source {
 /// A body without a declared length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Body {
-    /// Where it comes from.
+    /// Its transport.
     pub source: Source,
     /// Its length in bytes.
     pub length: u64,

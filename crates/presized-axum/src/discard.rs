@@ -45,7 +45,7 @@ fn is_needed(head: &Parts, is_started: bool) -> bool {
 }
 
 fn expects_continue(headers: &HeaderMap) -> bool {
-    // Of several fields hyper takes the last.
+    // hyper uses the last of several fields.
     let value = headers.get_all(header::EXPECT).iter().next_back();
     value.is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }

@@ -12,9 +12,9 @@ use http_body::{Frame, SizeHint};
 #[derive(Default)]
 pub(crate) struct Tracked {
     pub(crate) body: Body,
-    /// Whether the body has been polled.
+    /// The body has been polled.
     pub(crate) is_started: bool,
-    /// Whether the body must not be polled again: it has ended, failed or panicked.
+    /// The body has ended, failed or panicked, and must not be polled again.
     pub(crate) has_ended: bool,
 }
 

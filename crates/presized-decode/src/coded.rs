@@ -11,7 +11,7 @@ use crate::{Codings, DecodeError};
 
 pub(crate) struct Coded {
     chain: Chain,
-    /// What has arrived and is not decoded.
+    /// Coded bytes that have arrived and are not decoded yet.
     source: Bytes,
     /// The decoders may have output without more input.
     has_work: bool,

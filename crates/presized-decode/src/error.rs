@@ -9,8 +9,8 @@ use crate::Coding;
 
 /// The error of decoding a body.
 ///
-/// What was decoded before the error was delivered as data frames. `CollectError::partial` of
-/// presized has it.
+/// The content before the error was delivered as data frames. `CollectError::partial` of presized
+/// has it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DecodeError {

@@ -11,7 +11,7 @@ pub(crate) struct Gzip {
     state: State,
     /// Allocated after the first header.
     inflate: Option<Inflate>,
-    /// Of the content of the member.
+    /// The checksum of the member's content so far.
     crc: Crc,
     memory: Memory,
 }

@@ -16,7 +16,7 @@ pub(crate) struct Memory(Arc<Account>);
 struct Account {
     bound: u64,
     used: AtomicU64,
-    /// What all decoders would have held with the last claim that was refused, or 0.
+    /// The bytes that the last refused claim would have led to, or 0.
     refused: AtomicU64,
 }
 

@@ -1,4 +1,4 @@
-//! What all decoders have in common.
+//! The trait of all decoders.
 
 use crate::memory::Memory;
 use crate::{Coding, DecodeError};

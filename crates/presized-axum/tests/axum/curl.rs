@@ -19,7 +19,7 @@ const UPLOAD: u64 = 64 << 20;
 const UPLOADS: usize = 100;
 const AT_A_TIME: usize = 4;
 
-/// What one curl has reported.
+/// The result of one run of curl.
 #[derive(Debug)]
 struct Outcome {
     exit: Option<i32>,

@@ -1,4 +1,4 @@
-//! What happens to the rest of a rejected request.
+//! Tests that the rest of a rejected request is read and dropped, within bounds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

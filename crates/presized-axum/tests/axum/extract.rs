@@ -1,4 +1,4 @@
-//! What the extractors give, and the responses of their rejections.
+//! Tests of the extractors and of the responses to rejected requests.
 
 use std::error::Error;
 

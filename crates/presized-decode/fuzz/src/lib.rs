@@ -1,4 +1,4 @@
-//! What the fuzz targets have in common: the input, and the comparison with a one-shot decoder.
+//! The input of the fuzz targets, and the comparison with a one-shot decoder.
 
 pub mod oracle;
 
@@ -97,16 +97,16 @@ impl<'a> Case<'a> {
                 }
             }
         });
-        // How much goes over the bound depends on the frames.
+        // The number of bytes over the bound depends on the frames.
         content.truncate(CONTENT_MAX + 1);
         Found { content, is_cut, error, peak: spent.peak }
     }
 }
 
-/// What a one-shot decoder says.
+/// The result of a one-shot decoder.
 #[derive(Debug, Default)]
 pub struct Expected {
-    /// What it decoded, up to its error.
+    /// The decoded content, up to its error.
     pub content: Vec<u8>,
     pub is_whole: bool,
     /// The content is longer than [`CONTENT_MAX`], and the rest was not decoded.
@@ -152,5 +152,5 @@ pub const CONTENT_MAX: usize = 1 << 20;
 
 const FRAME_MAX: usize = 64 << 10;
 
-/// What a body holds beside the decoders: one frame, and 16 KiB between two decoders.
+/// The bytes that a body holds beside the decoders: one frame, and 16 KiB between two decoders.
 const BESIDE: u64 = 160 << 10;

@@ -23,8 +23,8 @@ impl<T: Clone + Default> Allocator<T> for Counting {
         let Some(share) = self.0.claim(len as u64 * size_of::<T>() as u64) else {
             return Cell::default();
         };
-        // `vec!` aborts if memory is refused, and gives zeros for free if it is not. So it is tried
-        // before. The optimiser would remove a vector that nobody uses.
+        // `vec!` gets zeroed pages without writing to them, but aborts if memory is refused. The
+        // trial makes that unlikely. Without `black_box`, the compiler removes the unused vector.
         let mut trial = Vec::<T>::new();
         if trial.try_reserve_exact(len).is_err() {
             return Cell::default();
