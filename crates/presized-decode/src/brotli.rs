@@ -90,6 +90,18 @@ impl Brotli {
         *input = &input[read..];
         (written, result)
     }
+
+    /// Returns the reason of a failure. The decoder also fails if it gets no memory.
+    fn failure(&self) -> DecodeError {
+        let (coding, window) = (Coding::Brotli, self.window);
+        if self.memory.has_refused() {
+            self.memory.error(coding, window)
+        } else if self.memory.is_exhausted() {
+            DecodeError::OutOfMemory { coding, window }
+        } else {
+            DecodeError::Corrupt { coding }
+        }
+    }
 }
 
 impl Stage for Brotli {
@@ -125,12 +137,7 @@ impl Stage for Brotli {
             match result {
                 BrotliResult::ResultSuccess => self.state = State::End,
                 BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {}
-                BrotliResult::ResultFailure if self.memory.has_refused() => {
-                    return (written, Err(self.memory.error(Coding::Brotli, self.window)));
-                }
-                BrotliResult::ResultFailure => {
-                    return (written, Err(DecodeError::Corrupt { coding: Coding::Brotli }));
-                }
+                BrotliResult::ResultFailure => return (written, Err(self.failure())),
             }
             if written > 0 {
                 return (written, Ok(()));

@@ -1,6 +1,8 @@
 //! The account of the memory that the decoders of one body hold.
 
 use std::sync::Arc;
+#[cfg(feature = "brotli")]
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::{Coding, DecodeError};
@@ -18,11 +20,20 @@ struct Account {
     used: AtomicU64,
     /// The bytes that the last refused claim would have led to, or 0.
     refused: AtomicU64,
+    /// The allocator refused bytes that had been granted.
+    #[cfg(feature = "brotli")]
+    exhausted: AtomicBool,
 }
 
 impl Memory {
     pub(crate) fn new(bound: u64) -> Self {
-        Self(Arc::new(Account { bound, used: AtomicU64::new(0), refused: AtomicU64::new(0) }))
+        Self(Arc::new(Account {
+            bound,
+            used: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+            #[cfg(feature = "brotli")]
+            exhausted: AtomicBool::new(false),
+        }))
     }
 
     /// Counts these bytes until the share is dropped. `None` if they go over the bound.
@@ -47,6 +58,18 @@ impl Memory {
     #[cfg(feature = "brotli")]
     pub(crate) fn has_refused(&self) -> bool {
         self.0.refused.load(Relaxed) != 0
+    }
+
+    /// Records that the allocator refused bytes that had been granted.
+    #[cfg(feature = "brotli")]
+    pub(crate) fn exhaust(&self) {
+        self.0.exhausted.store(true, Relaxed);
+    }
+
+    /// Returns whether the allocator refused bytes that had been granted.
+    #[cfg(feature = "brotli")]
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.0.exhausted.load(Relaxed)
     }
 
     /// Returns the error of the claim that was refused.

@@ -1,9 +1,10 @@
 //! The allocator of the brotli decoder, which counts what it allocates and refuses what goes over
 //! the bound.
 
-use std::hint::black_box;
+use std::collections::TryReserveError;
 
-use brotli_decompressor::{Allocator, SliceWrapper, SliceWrapperMut};
+use brotli_decompressor::{Allocator, HuffmanCode, SliceWrapper, SliceWrapperMut};
+use bytemuck::allocation::try_zeroed_vec;
 
 use crate::memory::{Memory, Share};
 
@@ -13,27 +14,59 @@ impl Counting {
     pub(super) fn new(memory: &Memory) -> Self {
         Self(memory.clone())
     }
-}
 
-impl<T: Clone + Default> Allocator<T> for Counting {
-    type AllocatedMemory = Cell<T>;
-
-    /// Allocates this many elements, or an empty cell, which is an error to the decoder.
-    fn alloc_cell(&mut self, len: usize) -> Cell<T> {
+    /// Counts these elements and allocates them with `zeroed`. Returns an empty cell, which is an
+    /// error to the decoder, if there is no memory for them.
+    fn cell<T, E>(&self, len: usize, zeroed: impl FnOnce(usize) -> Result<Vec<T>, E>) -> Cell<T> {
         let Some(share) = self.0.claim(len as u64 * size_of::<T>() as u64) else {
             return Cell::default();
         };
-        // `vec!` gets zeroed pages without writing to them, but aborts if memory is refused. The
-        // trial makes that unlikely. Without `black_box`, the compiler removes the unused vector.
-        let mut trial = Vec::<T>::new();
-        if trial.try_reserve_exact(len).is_err() {
+        let Ok(elements) = zeroed(len) else {
+            self.0.exhaust();
             return Cell::default();
-        }
-        drop(black_box(trial));
-        Cell { elements: vec![T::default(); len], _share: Some(share) }
+        };
+        Cell { elements, _share: Some(share) }
+    }
+}
+
+/// The window. Most bodies are shorter than it, so its pages must not be written before they are
+/// used.
+impl Allocator<u8> for Counting {
+    type AllocatedMemory = Cell<u8>;
+
+    fn alloc_cell(&mut self, len: usize) -> Cell<u8> {
+        self.cell(len, try_zeroed_vec)
     }
 
-    fn free_cell(&mut self, _: Cell<T>) {}
+    fn free_cell(&mut self, _: Cell<u8>) {}
+}
+
+impl Allocator<u32> for Counting {
+    type AllocatedMemory = Cell<u32>;
+
+    fn alloc_cell(&mut self, len: usize) -> Cell<u32> {
+        self.cell(len, try_zeroed_vec)
+    }
+
+    fn free_cell(&mut self, _: Cell<u32>) {}
+}
+
+impl Allocator<HuffmanCode> for Counting {
+    type AllocatedMemory = Cell<HuffmanCode>;
+
+    fn alloc_cell(&mut self, len: usize) -> Cell<HuffmanCode> {
+        self.cell(len, try_default_vec)
+    }
+
+    fn free_cell(&mut self, _: Cell<HuffmanCode>) {}
+}
+
+/// Allocates the tables. Their type is not known to bytemuck, so each element is written.
+fn try_default_vec<T: Clone + Default>(len: usize) -> Result<Vec<T>, TryReserveError> {
+    let mut elements = Vec::new();
+    elements.try_reserve_exact(len)?;
+    elements.resize(len, T::default());
+    Ok(elements)
 }
 
 /// Allocated elements. They are no longer counted when this is dropped.

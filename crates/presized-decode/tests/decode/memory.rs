@@ -242,6 +242,35 @@ fn tables_of_brotli_are_in_the_bound() {
 }
 
 #[test]
+fn window_of_brotli_is_allocated_once() {
+    let _alone = Ledger::alone();
+    let content = text(1 << 20);
+    let coded = brotli(&content, 5, 20);
+    let (len, error, spent) = stream(Coding::Brotli.into(), &coded, 2 * MIB);
+    assert!(len == content.len() as u64 && error.is_none(), "{error:?}");
+    // The window, the tables, and one frame of 64 KiB, because the frames are dropped in turn.
+    assert!(spent.bytes < MIB + 256 * KIB, "{spent:?}");
+}
+
+#[test]
+fn refused_allocation_of_the_window_is_out_of_memory() {
+    let _alone = Ledger::alone();
+    let content = text(1 << 20);
+    for (coding, coded) in
+        [(Coding::Brotli, brotli(&content, 5, 20)), (Coding::Zstd, bomb("zstd", 1, 20))]
+    {
+        Ledger::refuse_from(1 << 20);
+        let (len, error, _) = stream(coding.into(), &coded, 16 * MIB);
+        Ledger::refuse_from(usize::MAX);
+        assert_eq!(len, 0, "{coding}");
+        assert!(
+            matches!(error, Some(DecodeError::OutOfMemory { window, .. }) if window == MIB),
+            "{coding}: {error:?}"
+        );
+    }
+}
+
+#[test]
 fn later_frame_of_zstd_is_checked_too() {
     let _alone = Ledger::alone();
     let hello = Form::Zstd.code(b"hello");
