@@ -5,7 +5,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 
-use presized::BufferPool;
+use presized::{BufferPool, HTTP1_MAX_BUF_SIZE};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
@@ -66,7 +66,7 @@ impl EmulatorBuilder {
             let function = Arc::new(Deployed::new(name.clone(), options, pool.clone()));
             tasks.spawn(Arc::clone(&function).expire());
             let served = Arc::clone(&function);
-            tasks.spawn(serve(listener, move |request| {
+            tasks.spawn(serve(listener, runtime_api::HEAD_MAX, move |request| {
                 runtime_api::respond(Arc::clone(&served), request)
             }));
             functions.insert(name, function);
@@ -75,7 +75,7 @@ impl EmulatorBuilder {
         let address = listener.local_addr()?;
         let functions = Arc::new(functions);
         let served = Arc::clone(&functions);
-        tasks.spawn(serve(listener, move |request| {
+        tasks.spawn(serve(listener, HTTP1_MAX_BUF_SIZE, move |request| {
             invoke_api::respond(Arc::clone(&served), request)
         }));
         Ok(Emulator {

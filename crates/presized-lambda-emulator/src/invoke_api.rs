@@ -107,13 +107,14 @@ async fn read_event(
     body: &mut Incoming,
 ) -> Result<Bytes, ServiceError> {
     let limit = call_type.event_max();
-    function.event_reader(limit).collect(body).await.map_err(|error| match error {
+    let event = function.event_reader(limit).collect(body).await.map_err(|error| match error {
         CollectError::DeclaredTooLarge { declared: received, .. }
         | CollectError::TooLarge { received, .. } => {
             ServiceError::PayloadTooLarge { received, limit, call_type }
         }
         _ => ServiceError::PayloadTruncated,
-    })
+    })?;
+    Ok(if event.is_empty() { Bytes::from_static(NO_PAYLOAD) } else { event })
 }
 
 fn response(route: &InvokeRoute, outcome: InvocationOutcome) -> Response<ResponseBody> {
@@ -162,3 +163,6 @@ fn streamed(outcome: InvocationOutcome) -> Response<ResponseBody> {
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
     response
 }
+
+/// The event of a call without a payload, as Lambda sends it to the runtime.
+const NO_PAYLOAD: &[u8] = b"{}";

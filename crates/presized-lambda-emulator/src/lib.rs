@@ -7,8 +7,8 @@
 //
 //   emulator, builder, function,
 //   stats, unknown_function         the public API
-//   serve, request_body,
-//   response_body                   HTTP
+//   serve, connection,
+//   request_body, response_body     HTTP
 //   invoke_api                      the API of callers
 //   runtime_api                     the API of runtimes
 //   process                         a runtime that the emulator starts
@@ -16,6 +16,7 @@
 //   outcome, failure, log_tail,
 //   runtime_mode, names, ids        values that the others share
 mod builder;
+mod connection;
 mod deployed;
 mod emulator;
 mod failure;

@@ -74,6 +74,13 @@ fn accepted() -> Response<ResponseBody> {
     json_response(StatusCode::ACCEPTED, Bytes::from_static(b"{\"status\":\"OK\"}\n"))
 }
 
+/// The length in bytes of the longest head of a request: 1 MiB and 4 KiB.
+///
+/// AWS's own emulator accepts as much, because it is the default of Go's server
+/// (<https://pkg.go.dev/net/http#DefaultMaxHeaderBytes>). A runtime needs it for the cause of an
+/// error for X-Ray.
+pub(crate) const HEAD_MAX: usize = (1 << 20) + (4 << 10);
+
 /// The length in bytes of the longest event that has a content length. AWS's own emulator sends
 /// longer ones in chunks, because they do not fit into the buffer of Go's server.
 const LONGEST_WITH_LENGTH: usize = 2047;

@@ -8,22 +8,24 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use presized::HTTP1_MAX_BUF_SIZE;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
+use crate::connection::Connection;
 use crate::response_body::ResponseBody;
 
 /// Serves HTTP/1.1, and HTTP/2 with prior knowledge, until it is dropped. Dropping it closes all
 /// connections.
-pub(crate) async fn serve<R, F>(listener: TcpListener, respond: R)
+///
+/// The head of an HTTP/1.1 request has at most `head_max` bytes.
+pub(crate) async fn serve<R, F>(listener: TcpListener, head_max: usize, respond: R)
 where
     R: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Response<ResponseBody>> + Send + 'static,
 {
     let mut server = auto::Builder::new(TokioExecutor::new());
-    server.http1().max_buf_size(HTTP1_MAX_BUF_SIZE);
+    server.http1().max_buf_size(head_max);
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -39,7 +41,7 @@ where
                             async { Ok::<_, Infallible>(response.await) }
                         });
                         // The client sees the error of its connection.
-                        let _ = server.serve_connection(TokioIo::new(stream), service).await;
+                        let _ = server.serve_connection(TokioIo::new(Connection::new(stream)), service).await;
                     });
                 }
                 // The process has no file descriptors left, or the client has disconnected.

@@ -36,16 +36,12 @@ impl InvokeHeaders {
             Some(value) if value == "None" => false,
             Some(value) => return Err(ServiceError::invalid_parameter(&LOG_TYPE, value)),
         };
-        let trace_id = match headers.get(TRACE_ID) {
-            Some(trace_id) => trace_id.clone(),
-            None => HeaderValue::try_from(ids::trace()).expect("a trace is ASCII text"),
-        };
         Ok(Self {
             call_type,
             wants_log,
             client_context: headers.get(CLIENT_CONTEXT).map(client_context).transpose()?,
             tenant_id: headers.get(TENANT_ID).cloned(),
-            trace_id,
+            trace_id: ids::trace(headers.get(TRACE_ID)),
         })
     }
 
@@ -135,13 +131,14 @@ mod tests {
 
     #[test]
     fn runtime_gets_request_id_arn_trace_and_tenant() {
-        let headers = [("x-amz-tenant-id", "blue"), ("x-amzn-trace-id", "Root=1-0-1;Sampled=1")];
+        let headers =
+            [("x-amz-tenant-id", "blue"), ("x-amzn-trace-id", "Root=1-0-1;Parent=1;Sampled=1")];
         let context =
             read(&headers, Operation::Invoke).unwrap().into_event_headers("r-1", "arn:aws:x");
         for (name, value) in [
             ("lambda-runtime-aws-request-id", "r-1"),
             ("lambda-runtime-invoked-function-arn", "arn:aws:x"),
-            ("lambda-runtime-trace-id", "Root=1-0-1;Sampled=1"),
+            ("lambda-runtime-trace-id", "Root=1-0-1;Parent=1;Sampled=1"),
             ("lambda-runtime-aws-tenant-id", "blue"),
         ] {
             assert_eq!(context[name], value);

@@ -48,6 +48,24 @@ async fn error_report_ends_a_response_stream() {
     assert!(error.log_tail.is_some());
 }
 
+/// It is the longest header of a runtime. The connection would end, and the next poll be refused.
+#[tokio::test]
+async fn cause_of_an_error_has_up_to_1_mib() {
+    let emulator = emulator(Function::new()).await;
+    let client = client(&emulator);
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
+    for length in [200_000, (1 << 20) - 1] {
+        let (response, reply) = join!(client.invoke(NAME).send(), async {
+            let event = runtime.next().await;
+            let cause = [("lambda-runtime-function-xray-error-cause", "x".repeat(length))];
+            let cause = cause.each_ref().map(|(name, value)| (*name, value.as_str()));
+            runtime.post(&format!("invocation/{}/error", event.id), &cause, "{}").await
+        });
+        assert_eq!(reply.status, 202, "{length} bytes");
+        assert_eq!(failure(response.unwrap()).payload, "{}");
+    }
+}
+
 #[tokio::test]
 async fn late_response_is_refused_and_the_next_one_is_accepted() {
     for function in [Function::new(), Function::new().concurrency(1)] {

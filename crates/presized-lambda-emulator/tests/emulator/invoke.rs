@@ -1,7 +1,10 @@
+use std::convert::Infallible;
 use std::time::Duration;
 
+use bytes::Bytes;
 use presized_lambda_emulator::{Emulator, Function};
 use presized_lambda_invoke::{Invocation, InvocationType};
+use presized_lambda_runtime::{Context, raw};
 use tokio::join;
 
 use super::runtime::{TestRuntime, pause, within};
@@ -20,20 +23,36 @@ async fn dry_run_executes_nothing() {
 async fn event_invocations_are_queued_until_a_runtime_polls() {
     let emulator = emulator(Function::new()).await;
     let client = client(&emulator);
-    for payload in ["first", "second"] {
+    for payload in ["first", ""] {
         let call = client.invoke(NAME).invocation_type(InvocationType::Event).payload(payload);
         let Invocation { status, payload, .. } = call.send().await.unwrap();
         assert_eq!((status.as_u16(), payload.len()), (202, 0));
     }
     assert_eq!(emulator.stats(NAME).unwrap().started, 0);
     let mut runtime = TestRuntime::connect(&emulator, NAME).await;
-    for payload in ["first", "second"] {
+    for payload in ["first", "{}"] {
         let event = runtime.next().await;
         assert_eq!(event.payload, payload);
         assert_eq!(runtime.respond(&event.id, "").await.status, 202);
     }
     let stats = emulator.stats(NAME).unwrap();
     assert_eq!((stats.invoked, stats.started, stats.responses), (2, 2, 2));
+}
+
+/// Lambda sends `{}`, so that a runtime can parse the event as JSON.
+#[tokio::test]
+async fn event_of_a_call_without_a_payload_is_an_empty_object() {
+    let emulator = emulator(Function::new()).await;
+    let client = client(&emulator);
+    let echo = raw(|event: Bytes, _: Context| async move { Ok::<_, Infallible>(event) });
+    emulator.attach(NAME, echo).unwrap();
+    for call in [client.invoke(NAME), client.invoke(NAME).payload("")] {
+        assert_eq!(call.send().await.unwrap().payload, "{}");
+    }
+    for call in [client.invoke_streaming(NAME), client.invoke_streaming(NAME).payload("")] {
+        let stream = call.send().await.unwrap();
+        assert_eq!(stream.collect(1 << 20).await.unwrap().payload, "{}");
+    }
 }
 
 #[tokio::test]

@@ -48,6 +48,29 @@ async fn payload_of_a_dry_run_is_read_so_that_the_connection_is_reused() {
 }
 
 #[tokio::test]
+async fn partial_trace_of_a_call_is_completed() {
+    const ROOT: &str = "Root=1-5759e988-bd862e3fe1be46a994272793";
+    const FULL: &str = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;\
+                        Sampled=1;Lineage=a87bd80c:1|68fd508a:5;Self=1-0-1";
+    let emulator = emulator(Function::new()).await;
+    let address = emulator.url().replace("http://", "");
+    let mut runtime = TestRuntime::connect(&emulator, NAME).await;
+    for (of_call, start, parts) in [(FULL, FULL, 5), (ROOT, ROOT, 3)] {
+        let request = format!(
+            "POST /2015-03-31/functions/fn/invocations HTTP/1.1\r\nHost: x\r\n\
+             X-Amzn-Trace-Id: {of_call}\r\nContent-Length: 0\r\n\r\n"
+        );
+        let mut caller = TcpStream::connect(&address).await.unwrap();
+        caller.write_all(request.as_bytes()).await.unwrap();
+        let event = runtime.next().await;
+        assert_eq!(runtime.respond(&event.id, "x").await.status, 202);
+        let trace = event.headers["lambda-runtime-trace-id"].to_str().unwrap();
+        assert!(trace.starts_with(start), "{trace}");
+        assert_eq!(trace.split(';').count(), parts, "{trace}");
+    }
+}
+
+#[tokio::test]
 async fn call_of_a_disconnected_caller_still_times_out() {
     let emulator = emulator(Function::new().init_timeout(Duration::from_millis(100))).await;
     let request = "POST /2015-03-31/functions/fn/invocations HTTP/1.1\r\nHost: x\r\n\
@@ -75,7 +98,7 @@ async fn malformed_request_is_refused_and_the_next_one_is_served() {
     let emulator = emulator(Function::new()).await;
     let invoke = emulator.url().replace("http://", "");
     let runtime = emulator.runtime_api(NAME).unwrap();
-    let long = format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "x".repeat(1 << 20));
+    let long = format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "x".repeat(2 << 20));
     let head = "POST /2015-03-31/functions/fn/invocations HTTP/1.1\r\nHost: x\r\n";
     for (address, request, expected) in [
         (&invoke, "", None),
