@@ -10,6 +10,7 @@ use crate::reserve::size_class;
 
 /// The accounts of one budget. Sizes are in bytes.
 #[derive(Default)]
+#[cfg_attr(test, derive(Clone))]
 pub(crate) struct Bank {
     capacity: u64,
     free: u64,
@@ -27,6 +28,7 @@ pub(crate) struct Bank {
 
 /// Growing bodies of one claim: they hold memory and may need more.
 #[derive(Default)]
+#[cfg_attr(test, derive(Clone))]
 struct Class {
     held: u64,
     /// The bytes that each holds.
@@ -35,6 +37,7 @@ struct Class {
 }
 
 #[derive(Default)]
+#[cfg_attr(test, derive(Clone))]
 struct Body {
     claim: u64,
     held: u64,
@@ -45,6 +48,7 @@ struct Body {
     granted: u64,
 }
 
+#[cfg_attr(test, derive(Clone))]
 pub(crate) struct Request {
     pub(crate) bytes: u64,
     /// The body needs no more after it.

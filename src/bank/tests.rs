@@ -1,6 +1,7 @@
 use super::*;
 
 mod crowd;
+mod search;
 
 type Answer = Poll<Result<(), Exhausted>>;
 
