@@ -268,6 +268,11 @@ impl Script {
         self.knows_end && !has_content && has_empty
     }
 
+    /// Whether the body has more than one frame of trailers.
+    pub fn has_several_trailers(&self) -> bool {
+        self.steps.iter().filter(|step| matches!(step, Step::Trailers(_))).count() > 1
+    }
+
     /// The content up to `len`, as it should arrive.
     pub fn content(&self, len: usize) -> Bytes {
         self.pattern.bytes().slice(..len)
