@@ -144,11 +144,7 @@ impl fmt::Display for Error {
             ErrorKind::Api(_) => "the Runtime API returned an error",
             ErrorKind::Event(_) => "event cannot be read",
             ErrorKind::Worker(_) => "worker ended without a result",
-            // A report is not an `Error`, so it cannot be the source.
-            ErrorKind::Hook(report) => {
-                let ErrorReport { error_type, error_message, .. } = report;
-                return write!(f, "SnapStart hook failed: {error_type}: {error_message}");
-            }
+            ErrorKind::Hook(_) => "SnapStart hook failed",
         })
     }
 }
@@ -162,7 +158,7 @@ impl std::error::Error for Error {
             ErrorKind::Connect(source) => Some(source),
             ErrorKind::Event(source) => Some(source),
             ErrorKind::Api(source) => Some(source),
-            ErrorKind::Hook(_) => None,
+            ErrorKind::Hook(source) => Some(source),
         }
     }
 }
@@ -181,7 +177,9 @@ mod tests {
             error_type: Some("A".to_owned()),
             message: Some("m".to_owned()),
         };
+        let report = ErrorReport::new("A", "m");
         let table = [
+            (ErrorKind::Hook(report), "SnapStart hook failed", "A: m"),
             (ErrorKind::Config("cause".into()), "runtime configuration is invalid", "cause"),
             (ErrorKind::Connect(io()), "no connection to the Runtime API", "cause"),
             (ErrorKind::Broken(io().into()), "connection to the Runtime API broke", "cause"),
@@ -193,9 +191,6 @@ mod tests {
             assert_eq!(error.to_string(), message);
             assert_eq!(error.source().unwrap().to_string(), cause);
         }
-        let error = Error::new(ErrorKind::Hook(ErrorReport::new("A", "m")));
-        assert_eq!(error.to_string(), "SnapStart hook failed: A: m");
-        assert!(error.source().is_none());
     }
 
     #[test]

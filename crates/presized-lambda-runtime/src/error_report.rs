@@ -1,21 +1,35 @@
 //! The report of a failure, in the format of Lambda.
 
+mod convert;
 mod json_text;
 
-use std::any::{self, Any};
+use std::any::Any;
 use std::backtrace::Backtrace;
 use std::error::Error;
+use std::fmt;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use serde::Serialize;
 
+pub(super) use self::json_text::cut;
 use super::wire::{FUNCTION_ERROR_TYPE, XRAY_ERROR_CAUSE, XRAY_ERROR_CAUSE_MAX};
 
 /// Describes a failure. Lambda sends the report to the caller.
 ///
-/// `?` and [`From`] convert every [`Error`] into a report. Its type is the name of the Rust type, and
-/// its message contains the messages of all sources.
+/// `?` and [`From`] convert every error that a [`BoxError`](super::BoxError) can hold: any [`Error`] that is `Send`,
+/// `Sync` and `'static`, a `Box<dyn Error + Send + Sync>`, an `anyhow::Error`, a `String` and a `&str`.
+/// Its message contains the messages of all sources.
+///
+/// The type of the report is the name of the Rust type, without its path. It is `Error` if there is
+/// no such name: for a boxed error, a string and an `anyhow::Error`. If the error is a report in a box,
+/// the report is returned as it was. A report among the sources of an error gives its type, its stack
+/// trace and its cause to the new report. `anyhow::Error` hides a report that it holds without a
+/// context, so return such a report as it is. An error type that contains a report must box it,
+/// because a report is not `Unpin`.
+///
+/// [`from_boxed`](Self::from_boxed) converts a `Box<dyn Error>`, and [`from_dyn`](Self::from_dyn) an
+/// error that is borrowed or bound to one thread.
 ///
 /// # Examples
 ///
@@ -29,6 +43,33 @@ use super::wire::{FUNCTION_ERROR_TYPE, XRAY_ERROR_CAUSE, XRAY_ERROR_CAUSE_MAX};
 ///
 /// assert_eq!(handler("1"), Ok(2));
 /// assert_eq!(handler("x").unwrap_err().error_type, "ParseIntError");
+/// ```
+///
+/// A type that is no [`Error`] can have a conversion of its own, which chooses the type of the report:
+///
+/// ```
+/// use presized_lambda_runtime::ErrorReport;
+///
+/// enum Refusal {
+///     TooLarge { cents: u64 },
+///     Closed,
+/// }
+///
+/// impl From<Refusal> for ErrorReport {
+///     fn from(refusal: Refusal) -> Self {
+///         match refusal {
+///             Refusal::TooLarge { cents } => Self::new("Order.TooLarge", format!("{cents} cents")),
+///             Refusal::Closed => Self::new("Order.Closed", "the shop is closed"),
+///         }
+///     }
+/// }
+///
+/// fn handler(cents: u64) -> Result<(), ErrorReport> {
+///     if cents > 100 { Err(Refusal::TooLarge { cents })? } else { Err(Refusal::Closed)? }
+/// }
+///
+/// assert_eq!(handler(101).unwrap_err().to_string(), "Order.TooLarge: 101 cents");
+/// assert_eq!(handler(1).unwrap_err().error_type, "Order.Closed");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -62,7 +103,30 @@ impl ErrorReport {
         }
     }
 
-    /// Creates a report of an error without a concrete type, such as a `Box<dyn Error>`.
+    /// Creates a report of a boxed error, which need not be `Send`.
+    ///
+    /// See [`ErrorReport`] for its type. `?` converts a `Box<dyn Error + Send + Sync>` without this
+    /// function.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::error::Error;
+    /// use presized_lambda_runtime::ErrorReport;
+    ///
+    /// fn parse(text: &str) -> Result<i32, Box<dyn Error>> {
+    ///     Ok(text.parse()?)
+    /// }
+    ///
+    /// async fn handler(text: String) -> Result<i32, ErrorReport> {
+    ///     Ok(parse(&text).map_err(ErrorReport::from_boxed)?)
+    /// }
+    /// ```
+    pub fn from_boxed(error: Box<dyn Error>) -> Self {
+        convert::report(convert::UNNAMED, &*error)
+    }
+
+    /// Creates a report of an error, with this type.
     ///
     /// The message contains the messages of all sources. A source whose message ends the message
     /// before it is left out.
@@ -128,10 +192,8 @@ impl ErrorReport {
         if whole.len() <= max {
             return whole;
         }
-        let mut short = Self::new(
-            json_text::cut(&self.error_type, NAME_LEN),
-            json_text::cut(&self.error_message, max / 2),
-        );
+        let mut short =
+            Self::new(cut(&self.error_type, NAME_LEN), cut(&self.error_message, max / 2));
         let mut room = max.saturating_sub(short.to_json().len());
         for frame in &self.stack_trace {
             // Two quotes and a comma.
@@ -174,17 +236,13 @@ impl ErrorReport {
     }
 }
 
-impl<E: Error> From<E> for ErrorReport {
-    fn from(error: E) -> Self {
-        Self::from_dyn(short_name(any::type_name::<E>()), &error)
+impl fmt::Display for ErrorReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.error_type, self.error_message)
     }
 }
 
-/// Returns the name of a type without its path and its parameters.
-fn short_name(type_name: &str) -> &str {
-    let without_parameters = type_name.split('<').next().unwrap_or(type_name);
-    without_parameters.rsplit("::").next().unwrap_or(type_name)
-}
+impl Error for ErrorReport {}
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -197,9 +255,6 @@ const NAME_LEN: usize = 128;
 
 #[cfg(test)]
 mod tests {
-    use std::fmt;
-    use std::io;
-
     use super::*;
 
     #[test]
@@ -249,29 +304,6 @@ mod tests {
                 "{len} bytes"
             );
         }
-    }
-
-    #[derive(Debug)]
-    struct Outer<T>(T);
-
-    impl<T> fmt::Display for Outer<T> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("cannot load")
-        }
-    }
-
-    impl<T: Error + 'static> Error for Outer<T> {
-        fn source(&self) -> Option<&(dyn Error + 'static)> {
-            Some(&self.0)
-        }
-    }
-
-    #[test]
-    fn message_contains_each_source_once() {
-        let report = ErrorReport::from(Outer(io::Error::other(Outer(fmt::Error))));
-        assert_eq!(report.error_type, "Outer");
-        let inner = fmt::Error.to_string();
-        assert_eq!(report.error_message, format!("cannot load: {inner}"));
     }
 
     #[test]

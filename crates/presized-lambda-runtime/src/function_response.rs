@@ -9,6 +9,8 @@ use futures_core::Stream;
 use http::Response;
 use tracing::Span;
 
+use super::failure_log::FailureLog;
+use super::panics::catch;
 use super::{ErrorReport, HttpPrelude};
 
 /// The response of a function: bytes, or a stream of bytes.
@@ -103,7 +105,8 @@ impl fmt::Debug for FunctionResponse {
 pub(super) struct Chunks {
     stream: Pin<Box<dyn PollChunk + Send>>,
     sent: u64,
-    span: Span,
+    /// The span that records the length and the type of an error, and the log of errors.
+    record: Option<(Span, FailureLog)>,
 }
 
 impl Chunks {
@@ -113,12 +116,12 @@ impl Chunks {
         C: Into<Bytes>,
         E: Into<ErrorReport>,
     {
-        Self { stream: Box::pin(stream), sent: 0, span: Span::none() }
+        Self { stream: Box::pin(stream), sent: 0, record: None }
     }
 
-    /// Sets the span that records the length.
-    pub(super) fn recorded_in(mut self, span: &Span) -> Self {
-        self.span = span.clone();
+    /// Sets the span that records the length, and the log of a failure.
+    pub(super) fn recorded_in(mut self, span: &Span, log: FailureLog) -> Self {
+        self.record = Some((span.clone(), log));
         self
     }
 }
@@ -127,9 +130,20 @@ impl Stream for Chunks {
     type Item = Result<Bytes, ErrorReport>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let chunk = ready!(self.stream.as_mut().poll_chunk(cx));
-        if let Some(Ok(chunk)) = &chunk {
-            self.sent += chunk.len() as u64;
+        let polled = catch(|| self.stream.as_mut().poll_chunk(cx));
+        let chunk = match polled {
+            Ok(polled) => ready!(polled),
+            Err(panic) => Some(Err(panic)),
+        };
+        match &chunk {
+            Some(Ok(chunk)) => self.sent += chunk.len() as u64,
+            Some(Err(report)) => {
+                if let Some((span, log)) = &self.record {
+                    span.record("error_type", &report.error_type);
+                    span.in_scope(|| log.record(report, "stream failed"));
+                }
+            }
+            None => {}
         }
         Poll::Ready(chunk)
     }
@@ -137,7 +151,9 @@ impl Stream for Chunks {
 
 impl Drop for Chunks {
     fn drop(&mut self) {
-        self.span.record("response_bytes", self.sent);
+        if let Some((span, _)) = &self.record {
+            span.record("response_bytes", self.sent);
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 //
 //   runtime, shutdown, snap_start    the process of a function
 //   workers, worker, panics          the loop over invocations
+//   failure_log                      what the loop logs
 //   handler, json, service           what the loop calls
 //   runtime_client, its builder      what returns invocations
 //   invocation, responder, context   one invocation
@@ -20,6 +21,7 @@ mod context;
 mod endpoint;
 mod error;
 mod error_report;
+mod failure_log;
 mod function_request;
 mod function_response;
 mod handler;

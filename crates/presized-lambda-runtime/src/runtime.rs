@@ -6,6 +6,7 @@ use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use super::failure_log::FailureLog;
 use super::shutdown::{terminate, until};
 use super::snap_start::{Hook, SnapStart};
 use super::wire::{CONCURRENCY_VARIABLE, INITIALIZATION_VARIABLE, SNAP_START};
@@ -75,6 +76,7 @@ pub struct Runtime<H> {
     on_invocation: Option<InvocationHook>,
     uses_snap_start: Option<bool>,
     snap_start: SnapStart,
+    failure_log: FailureLog,
 }
 
 impl<H: Handler> Runtime<H> {
@@ -88,6 +90,7 @@ impl<H: Handler> Runtime<H> {
             on_invocation: None,
             uses_snap_start: None,
             snap_start: SnapStart::default(),
+            failure_log: FailureLog { has_messages: true },
         }
     }
 
@@ -133,6 +136,17 @@ impl<H: Handler> Runtime<H> {
         self
     }
 
+    /// Sets whether the log of a failed invocation contains the message of its error.
+    ///
+    /// The default is `true`, because Lambda tells the error of an asynchronous invocation to nobody:
+    /// the log is the only place to find it. Set it to `false` if messages can quote secrets or
+    /// personal data of the event, as those of parsers do. The type of the error is logged always,
+    /// and the caller gets the message in any case.
+    pub fn log_error_messages(mut self, has_messages: bool) -> Self {
+        self.failure_log = FailureLog { has_messages };
+        self
+    }
+
     /// Sets whether Lambda takes a snapshot of the process before the first invocation.
     ///
     /// The default is `true` if `AWS_LAMBDA_INITIALIZATION_TYPE` is `snap-start`.
@@ -174,7 +188,9 @@ impl<H: Handler> Runtime<H> {
     /// One failed invocation does not affect the others: an error or a panic of the handler, an
     /// event that cannot be read, a response that is refused. Each invocation has a tracing span
     /// `lambda.invocation` with its request id, ARN and trace id, and the lengths of its event and
-    /// response in bytes. The content of neither is logged.
+    /// response in bytes. The content of neither is logged. A failed invocation is logged at the level
+    /// `error` with the type and the message of its error, of which the first 16 KiB are logged.
+    /// [`log_error_messages`](Self::log_error_messages) leaves the message out.
     ///
     /// # Errors
     ///
@@ -210,13 +226,16 @@ impl<H: Handler> Runtime<H> {
         }
         self.handler.set_pool(client.pool());
         let (handler, on_invocation) = (self.handler, self.on_invocation);
+        let failure_log = self.failure_log;
         match concurrency {
             // Without another task, which would cost CPU time for each invocation.
             None => {
-                Worker { client, handler, on_invocation, attempts: 1 }.serve(stop.as_mut()).await
+                let worker = Worker { client, handler, on_invocation, attempts: 1, failure_log };
+                worker.serve(stop.as_mut()).await
             }
             Some(concurrency) => {
-                let worker = Worker { client, handler, on_invocation: None, attempts: ATTEMPTS };
+                let (on_invocation, attempts) = (None, ATTEMPTS);
+                let worker = Worker { client, handler, on_invocation, attempts, failure_log };
                 workers::serve(Arc::new(worker), concurrency, stop).await
             }
         }

@@ -13,8 +13,7 @@ use super::{Context, ErrorReport, FunctionRequest, FunctionResponse, Handler};
 /// Each invocation clones the service and calls the clone when it is ready. A layer that limits
 /// concurrency must share its state between clones, as those of tower do.
 ///
-/// A layer that boxes errors needs `map_err` of tower around it. [`ErrorReport::from_dyn`] converts a
-/// boxed error there.
+/// A layer may box errors, as many of tower do. See [`ErrorReport`] for the type that is reported.
 ///
 /// # Examples
 ///

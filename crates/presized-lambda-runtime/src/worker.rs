@@ -9,6 +9,7 @@ use bytes::Bytes;
 use tokio::time;
 use tracing::{Instrument, Span, field};
 
+use super::failure_log::FailureLog;
 use super::function_response::{FunctionResponse, Payload};
 use super::panics::caught;
 use super::runtime_client::IncomingInvocation;
@@ -25,6 +26,7 @@ pub(super) struct Worker<H> {
     pub(super) on_invocation: Option<InvocationHook>,
     /// The number of attempts to receive an invocation.
     pub(super) attempts: u32,
+    pub(super) failure_log: FailureLog,
 }
 
 /// A function that is called before the handler.
@@ -78,10 +80,10 @@ impl<H: Handler> Worker<H> {
         async {
             let response = self.call(event, context).await;
             // The response can run code of the function when it is dropped.
-            match caught(send(responder, response)).await {
+            match caught(self.send(responder, response)).await {
                 Ok(sent) => check(sent),
                 Err(panic) => {
-                    tracing::error!(error_type = panic.error_type, "response panicked");
+                    self.failure_log.record(&panic, "response panicked");
                     Ok(())
                 }
             }
@@ -110,7 +112,33 @@ impl<H: Handler> Worker<H> {
         let report = ErrorReport::from_dyn(error_type, &error);
         // This frees what was read of the event.
         let Some((context, responder)) = error.into_responder() else { return Ok(()) };
-        async { check(send(responder, Err(report)).await) }.instrument(span(&context)).await
+        async { check(self.send(responder, Err(report)).await) }.instrument(span(&context)).await
+    }
+
+    async fn send(
+        &self,
+        responder: Responder,
+        response: Result<FunctionResponse, ErrorReport>,
+    ) -> Result<Outcome, Error> {
+        let span = Span::current();
+        match response.map(|FunctionResponse(payload)| payload) {
+            Ok(Payload::Bytes(bytes)) => {
+                span.record("response_bytes", bytes.len());
+                responder.respond(bytes).await
+            }
+            Ok(Payload::Stream(chunks)) => {
+                responder.respond_streaming(chunks.recorded_in(&span, self.failure_log)).await
+            }
+            Ok(Payload::Http(prelude, chunks)) => {
+                let chunks = chunks.recorded_in(&span, self.failure_log);
+                responder.respond_http_streaming(prelude, chunks).await
+            }
+            Err(report) => {
+                span.record("error_type", &report.error_type);
+                self.failure_log.record(&report, "function failed");
+                responder.fail(&report).await
+            }
+        }
     }
 }
 
@@ -130,29 +158,6 @@ fn span(context: &Context) -> Span {
         response_bytes = field::Empty,
         error_type = field::Empty,
     )
-}
-
-async fn send(
-    responder: Responder,
-    response: Result<FunctionResponse, ErrorReport>,
-) -> Result<Outcome, Error> {
-    let span = Span::current();
-    match response.map(|FunctionResponse(payload)| payload) {
-        Ok(Payload::Bytes(bytes)) => {
-            span.record("response_bytes", bytes.len());
-            responder.respond(bytes).await
-        }
-        Ok(Payload::Stream(chunks)) => responder.respond_streaming(chunks.recorded_in(&span)).await,
-        Ok(Payload::Http(prelude, chunks)) => {
-            responder.respond_http_streaming(prelude, chunks.recorded_in(&span)).await
-        }
-        Err(report) => {
-            // The message is not logged, because it can quote the event.
-            span.record("error_type", &report.error_type);
-            tracing::error!(error_type = report.error_type, "function failed");
-            responder.fail(&report).await
-        }
-    }
 }
 
 /// Logs a response that was not accepted.

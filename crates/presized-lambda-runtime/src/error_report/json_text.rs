@@ -3,7 +3,7 @@
 /// Returns the beginning of `text` that takes at most `max` bytes in JSON.
 ///
 /// A text that is cut ends in an ellipsis.
-pub(super) fn cut(text: &str, max: usize) -> String {
+pub(crate) fn cut(text: &str, max: usize) -> String {
     const ELLIPSIS: char = '\u{2026}';
     if len(text) <= max {
         return text.to_owned();

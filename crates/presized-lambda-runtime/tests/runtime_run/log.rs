@@ -5,7 +5,7 @@ use std::future::ready;
 
 use bytes::Bytes;
 use futures_util::stream;
-use presized_lambda_runtime::{Context, ErrorReport, json, streaming};
+use presized_lambda_runtime::{Context, ErrorReport, FunctionResponse, json, raw, streaming};
 use presized_support::log::Log;
 use presized_support::scripted::Reply;
 
@@ -29,7 +29,7 @@ async fn span_has_lengths_and_the_log_has_no_payload() {
         "fail" => Err(ErrorReport::new("Failed", "p4yl04d")),
         _ => Ok(event),
     });
-    api.serve(function).await;
+    api.run(api.runtime(function).log_error_messages(false)).await.unwrap();
 
     let log = log.finish();
     let expected = "lambda.invocation{request_id=\"id-1\" \
@@ -39,6 +39,29 @@ async fn span_has_lengths_and_the_log_has_no_payload() {
     assert!(log.contains(r#"error_type="Runtime.UnmarshalError""#), "{log}");
     assert!(log.contains(r#"error_type="Failed""#), "{log}");
     assert!(!log.contains("p4yl04d"), "{log}");
+}
+
+#[tokio::test]
+async fn failed_invocation_is_logged_with_type_and_message() {
+    let log = Log::of_this_thread();
+    let api = Api::new([event("id-1", "1"), event("id-2", "2"), event("id-3", "3")]);
+    let function = async |event: Bytes, _: Context| match &event[..] {
+        b"1" => Err("no disk".repeat(4096)),
+        b"2" => panic!("a bug"),
+        _ => Ok(FunctionResponse::stream(stream::iter([Err::<Bytes, _>("broken pipe")]))),
+    };
+    api.serve(raw(function)).await;
+    let log = log.finish();
+    let expected = [
+        r#"function failed error_type="Error" error_message="no diskno disk"#,
+        r#"function failed error_type="Function.Panic" error_message="a bug""#,
+        r#"stream failed error_type="Error" error_message="broken pipe""#,
+    ];
+    for expected in expected {
+        let line = log.lines().find(|line| line.contains(expected));
+        let line = line.unwrap_or_else(|| panic!("{expected}: {log}"));
+        assert!(line.contains("ERROR") && line.len() < 17 << 10, "{line}");
+    }
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ async fn hooks_are_run_around_the_snapshot() {
 #[tokio::test]
 async fn hooks_are_not_run_without_a_snapshot() {
     let api = snapshot();
-    let refuse = async || Err::<(), _>(ErrorReport::new("A", "must not be called"));
+    let refuse = async || Err::<(), _>(anyhow::anyhow!("must not be called"));
     let runtime = api.runtime(echo()).snap_start(false);
     api.run(runtime.before_checkpoint(refuse).after_restore(refuse)).await.unwrap();
     assert_eq!(api.paths(), ["invocation/next", "a/response", "invocation/next"]);
