@@ -65,18 +65,16 @@ impl EmulatorBuilder {
             runtime_apis.insert(name.clone(), listener.local_addr()?);
             let function = Arc::new(Deployed::new(name.clone(), options, pool.clone()));
             tasks.spawn(Arc::clone(&function).expire());
-            let served = Arc::clone(&function);
-            tasks.spawn(serve(listener, runtime_api::HEAD_MAX, move |request| {
-                runtime_api::respond(Arc::clone(&served), request)
-            }));
+            tasks.spawn(runtime_api::serve_function(listener, Arc::clone(&function)));
             functions.insert(name, function);
         }
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let functions = Arc::new(functions);
         let served = Arc::clone(&functions);
-        tasks.spawn(serve(listener, HTTP1_MAX_BUF_SIZE, move |request| {
-            invoke_api::respond(Arc::clone(&served), request)
+        tasks.spawn(serve(listener, HTTP1_MAX_BUF_SIZE, move || {
+            let functions = Arc::clone(&served);
+            move |request| invoke_api::respond(Arc::clone(&functions), request)
         }));
         Ok(Emulator {
             address,

@@ -1,9 +1,11 @@
-//! A function that the emulator serves, shared by the callers, the runtime and the timer.
+//! A function that the emulator serves, shared by the callers, the runtimes and the timer.
 //!
 //! `Deployed` holds the lock and wakes tasks. [`Dispatcher`] says what happens to an invocation.
 
 mod dispatcher;
 mod ended_invocations;
+mod environment;
+mod environments;
 mod event_poll;
 mod function_log;
 mod queue;
@@ -13,6 +15,7 @@ mod response_guard;
 mod running_invocation;
 mod running_invocations;
 mod runtime_event;
+mod runtime_source;
 mod slot;
 mod state;
 #[cfg(test)]
@@ -30,16 +33,19 @@ use tokio::time::{Instant, timeout_at};
 use self::dispatcher::Dispatcher;
 use self::event_poll::EventPoll;
 use self::running_invocation::ResponseStart;
+use self::runtime_source::ConnectionId;
+use crate::environment::RuntimeHandle;
 use crate::failure::Failure;
-use crate::process::ProcessHandle;
 use crate::runtime_api::Refusal;
 use crate::{Function, Stats};
 
 pub(crate) use self::dispatcher::Throttled;
+pub(crate) use self::environments::EnvironmentId;
 pub(crate) use self::queued_invocation::{QueuedInvocation, RequestId};
 pub(crate) use self::reply::{InvocationEnd, Reply};
 pub(crate) use self::response_guard::ResponseGuard;
 pub(crate) use self::runtime_event::RuntimeEvent;
+pub(crate) use self::runtime_source::{RuntimeConnection, RuntimeSource};
 
 /// A function that the emulator serves.
 pub(crate) struct Deployed {
@@ -48,10 +54,10 @@ pub(crate) struct Deployed {
     pool: BufferPool,
     event_lengths: LengthHistory,
     response_lengths: LengthHistory,
-    /// Whether `attach` or `spawn` has given the function a runtime.
+    /// Whether `attach` or `spawn` has given the function its runtimes.
     claimed: AtomicBool,
-    /// Signals that an invocation waits and no runtime polls.
-    runtime_needed: Notify,
+    /// Signals that an invocation may need another environment.
+    environment_needed: Notify,
     /// Signals that the next deadline may be earlier than the one `expire` waits for.
     deadline_changed: Notify,
     dispatcher: Mutex<Dispatcher>,
@@ -67,7 +73,7 @@ impl Deployed {
             event_lengths: LengthHistory::new(),
             response_lengths: LengthHistory::new(),
             claimed: AtomicBool::new(false),
-            runtime_needed: Notify::new(),
+            environment_needed: Notify::new(),
             deadline_changed: Notify::new(),
         }
     }
@@ -95,13 +101,22 @@ impl Deployed {
         Reader::new(limit).pool(&self.pool)
     }
 
-    /// Reserves the function for one runtime. Returns false if it is reserved already.
+    pub(crate) fn pool(&self) -> &BufferPool {
+        &self.pool
+    }
+
+    /// Reserves the function for one handler or command. Returns false if it is reserved already.
     pub(crate) fn claim(&self) -> bool {
-        !self.claimed.swap(true, Relaxed)
+        let is_free = !self.claimed.swap(true, Relaxed);
+        if is_free {
+            self.lock().set_scales(true);
+        }
+        is_free
     }
 
     /// Undoes [`claim`](Self::claim).
     pub(crate) fn release(&self) {
+        self.lock().set_scales(false);
         self.claimed.store(false, Relaxed);
     }
 
@@ -119,29 +134,35 @@ impl Deployed {
         self.lock().count_rejected();
     }
 
-    /// Checks whether the function takes one more call.
-    pub(crate) fn admit(&self) -> Result<(), Throttled> {
-        self.lock().admit()
-    }
-
-    pub(crate) fn invoke(&self, invocation: QueuedInvocation) {
-        self.update(|dispatcher| dispatcher.invoke(invocation));
+    /// Queues an invocation, unless the call is throttled.
+    pub(crate) fn invoke(&self, invocation: QueuedInvocation) -> Result<(), Throttled> {
+        self.update(|dispatcher| dispatcher.invoke(invocation))
     }
 
     /// Takes a request of a runtime for the next event.
-    pub(crate) fn poll(self: &Arc<Self>) -> Result<EventPoll, Refusal> {
-        let invocation = self.update(|dispatcher| dispatcher.poll(Instant::now()))?;
-        Ok(EventPoll::new(Arc::clone(self), invocation))
+    pub(crate) fn poll(self: &Arc<Self>, source: RuntimeSource) -> Result<EventPoll, Refusal> {
+        let (environment, invocation) =
+            self.update(|dispatcher| dispatcher.poll(source, Instant::now()))?;
+        Ok(EventPoll::new(Arc::clone(self), environment, invocation))
     }
 
     /// Lets a runtime restore itself. It succeeds at once, because there is no snapshot.
-    pub(crate) fn restore(&self) -> Result<(), Refusal> {
-        self.lock().restore()
+    pub(crate) fn restore(&self, source: RuntimeSource) -> Result<(), Refusal> {
+        self.lock().restore(source, Instant::now())
     }
 
-    /// Records that a runtime failed to start, and fails the queued invocations.
-    pub(crate) fn init_failed(&self, failure: Failure) -> Result<(), Refusal> {
-        self.lock().init_failed(failure)
+    /// Records that a runtime failed to start, and fails the invocations that it was started for.
+    pub(crate) fn init_failed(
+        &self,
+        source: RuntimeSource,
+        failure: Failure,
+    ) -> Result<(), Refusal> {
+        self.update(|dispatcher| dispatcher.init_failed(source, failure, Instant::now()))
+    }
+
+    /// Forgets which environment a connection of an external runtime has.
+    fn connection_closed(&self, connection: ConnectionId) {
+        self.lock().connection_closed(connection);
     }
 
     /// Drops all invocations, because the emulator is being dropped.
@@ -161,90 +182,112 @@ impl Deployed {
         }
     }
 
-    pub(crate) fn process_started(&self, process: ProcessHandle) {
-        self.lock().process_started(process);
+    pub(crate) fn environment_started(&self, handle: RuntimeHandle) -> EnvironmentId {
+        self.lock().environment_started(handle, Instant::now())
     }
 
-    /// Fails the invocations of a process that has ended or could not be started.
-    pub(crate) fn process_ended(&self, status: &str) {
-        self.update(|dispatcher| dispatcher.process_ended(status, Instant::now()));
+    /// Fails the invocations of an environment that has ended or could not be started.
+    pub(crate) fn environment_ended(&self, id: EnvironmentId, status: &str) {
+        self.update(|dispatcher| dispatcher.environment_ended(id, status, Instant::now()));
     }
 
-    /// Waits until an invocation is queued.
-    pub(crate) async fn runtime_needed(&self) {
-        while !self.lock().has_queued() {
-            self.runtime_needed.notified().await;
+    /// Waits until an invocation needs another environment.
+    pub(crate) async fn environment_needed(&self) {
+        while !self.lock().needs_environment(Instant::now()) {
+            self.environment_needed.notified().await;
         }
     }
 
-    /// Logs what the process has written.
-    pub(crate) fn log(&self, output: &[u8]) {
-        self.lock().log(output);
+    /// Ends the environments that the emulator runs, each after its last invocation.
+    pub(crate) fn make_cold(&self) {
+        self.update(Dispatcher::make_cold);
     }
 
-    /// Waits until everything that the process has written so far is in the log.
-    pub(crate) async fn flush_log(&self) {
-        let process = self.lock().process().cloned();
-        if let Some(process) = process {
-            process.flush().await;
+    /// Logs what the runtime of an environment has written.
+    pub(crate) fn log(&self, environment: EnvironmentId, output: &[u8]) {
+        self.lock().log(environment, output);
+    }
+
+    /// Waits until everything that a runtime has written so far is in the log.
+    pub(crate) async fn flush_log(&self, environment: EnvironmentId) {
+        let runtime = self.lock().runtime(environment).cloned();
+        if let Some(runtime) = runtime {
+            runtime.flush().await;
         }
     }
 
     /// Starts an invocation for a runtime. Returns `None` if the emulator is closed.
-    fn start(&self, invocation: QueuedInvocation) -> Option<RuntimeEvent> {
+    fn start(
+        &self,
+        environment: EnvironmentId,
+        invocation: QueuedInvocation,
+    ) -> Option<RuntimeEvent> {
         let mut dispatcher = self.lock();
         // All invocations have the same timeout, so that a later one is never due earlier.
         if dispatcher.next_deadline().is_none() {
             self.deadline_changed.notify_one();
         }
-        dispatcher.start(invocation, Instant::now())
+        dispatcher.start(environment, invocation, Instant::now())
     }
 
     /// Queues an invocation again whose runtime has disconnected before it was started.
-    fn take_back(&self, invocation: QueuedInvocation) {
-        self.update(|dispatcher| dispatcher.take_back(invocation));
+    fn take_back(&self, environment: EnvironmentId, invocation: QueuedInvocation) {
+        self.update(|dispatcher| dispatcher.take_back(environment, invocation));
     }
 
     fn start_response(
         &self,
+        source: RuntimeSource,
         id: &str,
         invocation_id: Option<&HeaderValue>,
-    ) -> Result<ResponseStart, Refusal> {
-        self.lock().start_response(id, invocation_id)
+    ) -> Result<(EnvironmentId, ResponseStart), Refusal> {
+        self.lock().start_response(source, id, invocation_id)
     }
 
     /// Returns where the chunks of the response go, or `None` if the invocation has ended.
-    fn start_stream(&self, id: &RequestId) -> Option<mpsc::Sender<Bytes>> {
-        self.lock().start_stream(id)
+    fn start_stream(
+        &self,
+        environment: EnvironmentId,
+        id: &RequestId,
+    ) -> Option<mpsc::Sender<Bytes>> {
+        self.lock().start_stream(environment, id)
     }
 
     /// Returns whether the log of a running invocation is wanted.
-    fn wants_log(&self, id: &RequestId) -> bool {
-        self.lock().wants_log(id)
+    fn wants_log(&self, environment: EnvironmentId, id: &RequestId) -> bool {
+        self.lock().wants_log(environment, id)
     }
 
     /// Ends a running invocation. Returns false if it has ended already.
-    fn end(&self, id: &RequestId, end: InvocationEnd) -> bool {
-        self.update(|dispatcher| dispatcher.end(id, end, Instant::now()))
+    fn end(&self, environment: EnvironmentId, id: &RequestId, end: InvocationEnd) -> bool {
+        self.update(|dispatcher| dispatcher.end(environment, id, end, Instant::now()))
     }
 
-    /// Ends the invocations that are overdue, and returns when the next one is due.
+    /// Ends the invocations that are overdue, and returns when to look again.
     fn end_overdue(&self, now: Instant) -> Option<Instant> {
         let mut dispatcher = self.lock();
         let next = dispatcher.end_overdue(now);
-        if dispatcher.needs_runtime() {
-            self.runtime_needed.notify_one();
+        if dispatcher.needs_environment(now) {
+            self.environment_needed.notify_one();
         }
         next
     }
 
     /// Changes the dispatcher, and wakes the tasks that serve an invocation without a runtime.
+    ///
+    /// The tasks wake only for a queued invocation, so that a call which finds a warm environment
+    /// costs no more.
     fn update<R>(&self, change: impl FnOnce(&mut Dispatcher) -> R) -> R {
         let mut dispatcher = self.lock();
         let result = change(&mut dispatcher);
-        if dispatcher.needs_runtime() {
-            self.runtime_needed.notify_one();
-            self.deadline_changed.notify_one();
+        if dispatcher.has_queued() {
+            let now = Instant::now();
+            if dispatcher.needs_environment(now) {
+                self.environment_needed.notify_one();
+            }
+            if dispatcher.waits_for_poll(now) {
+                self.deadline_changed.notify_one();
+            }
         }
         result
     }

@@ -1,27 +1,27 @@
 //! The emulator, as a test uses it.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::fmt;
-use std::future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use presized_lambda_invoke::{Client, ClientBuilder, Credentials};
-use presized_lambda_runtime::wire::EVENT_MAX;
-use presized_lambda_runtime::{Handler, Runtime, RuntimeClient};
+use presized_lambda_runtime::Handler;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
 use crate::deployed::Deployed;
+use crate::environment::{Attached, Scaler, StartRuntime};
 use crate::invoke_api::Functions;
 use crate::names::REGION;
-use crate::{EmulatorBuilder, Stats, UnknownFunction, process};
+use crate::process::Spawned;
+use crate::{EmulatorBuilder, Stats, UnknownFunction};
 
 /// A Lambda on the loopback interface.
 ///
-/// It serves the Invoke API for all its functions, and one Runtime API for each function. Dropping
+/// It serves the Invoke API for all its functions, and a Runtime API for each function and for each
+/// execution environment that it starts. Dropping
 /// it closes all connections and kills the processes that it has started.
 #[must_use = "dropping an emulator stops it"]
 pub struct Emulator {
@@ -47,8 +47,10 @@ impl Emulator {
 
     /// Returns the address of the Runtime API of a function, such as `127.0.0.1:49153`.
     ///
-    /// A runtime expects it in the environment variable `AWS_LAMBDA_RUNTIME_API`. Run one runtime
-    /// for each function.
+    /// A runtime that the emulator does not run expects it in the environment variable
+    /// `AWS_LAMBDA_RUNTIME_API`. Each connection that polls for an event is an execution environment
+    /// and gets one event at a time. With [`Function::concurrency`](crate::Function::concurrency),
+    /// all connections are one environment, which gets an event for each poll.
     ///
     /// # Errors
     ///
@@ -67,53 +69,38 @@ impl Emulator {
             .credentials(Credentials::new("emulator", "emulator", None, None, "emulator"))
     }
 
-    /// Runs `handler` for the events of a function, in a task of the emulator.
+    /// Runs `handler` for the events of a function, in tasks of the emulator.
     ///
-    /// The task is a [`Runtime`] that uses the Runtime API of the function over the loopback
-    /// interface, as a deployed one does.
+    /// Each execution environment is a task with a [`Runtime`](presized_lambda_runtime::Runtime),
+    /// which uses a Runtime API of its own over the loopback interface, as a deployed one does. One
+    /// environment starts at once. Another one starts when an invocation finds all others busy, up to
+    /// the [reserved concurrency](crate::Function::reserved_concurrency). All share the handler and
+    /// its state, in contrast to Lambda.
     ///
-    /// An invocation ends at its timeout, but its handler goes on. If the function handles one
-    /// event at a time, the next event waits for the handler.
+    /// The environment of an invocation ends at its timeout: the future of the handler is dropped.
+    /// An environment that handles [several](crate::Function::concurrency) events at a time goes on.
     ///
     /// # Errors
     ///
-    /// Returns [`NotFound`](io::ErrorKind::NotFound) if the emulator has no such function, or
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the function has a runtime.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound) if the emulator has no such function,
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the function has a handler or a command, or
+    /// the error of the operating system if a socket cannot be opened.
     pub fn attach(&self, function: &str, handler: impl Handler) -> io::Result<()> {
-        let runtime_api = self.runtime_address(function)?;
         let function = self.deployed(function)?;
-        let client = RuntimeClient::builder()
-            .endpoint(runtime_api.to_string())
-            .reader(function.reader(EVENT_MAX))
-            .build()
-            .map_err(io::Error::other)?;
-        // The process of the test handles its signals.
-        let runtime =
-            Runtime::new(handler).client(client).shutdown(future::pending()).snap_start(false);
-        let runtime = match function.options().concurrency {
-            Some(n) => runtime.concurrency(n),
-            None => runtime,
-        };
-        claim(function)?;
-        let name = function.name().to_owned();
-        self.run(async move {
-            if let Err(error) = runtime.run().await {
-                let error: &(dyn Error + 'static) = &error;
-                tracing::error!(function = name, error, "runtime has ended");
-            }
-        });
-        Ok(())
+        self.scale(function, Attached::new(handler, function))
     }
 
     /// Starts a process that polls the Runtime API of a function, with the
     /// [environment](https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html)
     /// of a function.
     ///
-    /// Its output goes into the log tail of its invocations.
+    /// The process is an execution environment. Another one starts when an invocation finds all
+    /// others busy, up to the [reserved concurrency](crate::Function::reserved_concurrency), or when
+    /// the only one has ended. Each has a Runtime API of its own. Its output goes into the log tail of
+    /// its invocations. At most 32 idle processes are kept.
     ///
-    /// A process that has ended is started again for the next event. The emulator kills it at the
-    /// timeout of an invocation, unless it handles [several](crate::Function::concurrency). It
-    /// does not kill the children of the process.
+    /// The emulator kills a process at the timeout of an invocation, unless it handles
+    /// [several](crate::Function::concurrency). It does not kill the children of the process.
     ///
     /// # Errors
     ///
@@ -138,15 +125,46 @@ impl Emulator {
     /// # }
     /// ```
     pub fn spawn(&self, function: &str, command: std::process::Command) -> io::Result<()> {
-        let runtime_api = self.runtime_address(function)?;
         let function = self.deployed(function)?;
-        let mut command = process::command(command, function, runtime_api);
-        claim(function)?;
-        let child = {
-            let _tokio = self.tokio.enter();
-            command.spawn().inspect_err(|_| function.release())?
-        };
-        self.run(process::supervise(Arc::clone(function), command, child));
+        self.scale(function, Spawned::new(command, function))
+    }
+
+    /// Ends the execution environments of a function that the emulator runs, so that the next
+    /// invocation has a cold start.
+    ///
+    /// An environment with invocations ends after them. A process gets SIGTERM, and the runtime of a
+    /// handler its shutdown signal. One that has not ended after 500 ms is killed, as Lambda does.
+    /// On Windows, a process gets no signal before it is killed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`UnknownFunction`] if the emulator has no such function.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use std::convert::Infallible;
+    /// use bytes::Bytes;
+    /// use presized_lambda_emulator::{Emulator, Function};
+    /// use presized_lambda_runtime::{Context, raw};
+    ///
+    /// let emulator = Emulator::builder().function("echo", Function::new()).start().await?;
+    /// emulator.attach("echo", raw(|event: Bytes, _: Context| async { Ok::<_, Infallible>(event) }))?;
+    /// let client = emulator.client_builder().build()?;
+    /// for environments in [1, 1, 2] {
+    ///     if environments == 2 {
+    ///         emulator.make_cold("echo")?;
+    ///     }
+    ///     assert_eq!(client.invoke("echo").send().await?.payload, "{}");
+    ///     assert_eq!(emulator.stats("echo")?.environments, environments);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn make_cold(&self, function: &str) -> Result<(), UnknownFunction> {
+        self.deployed(function)?.make_cold();
         Ok(())
     }
 
@@ -196,6 +214,21 @@ impl Emulator {
         self.runtime_apis.get(name).copied().ok_or_else(|| UnknownFunction::new(name))
     }
 
+    /// Starts the first environment of a function, and later those that it needs.
+    fn scale(&self, function: &Arc<Deployed>, runtimes: impl StartRuntime) -> io::Result<()> {
+        if !function.claim() {
+            let error = format!("function {:?} already has a runtime", function.name());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, error));
+        }
+        let mut scaler = Scaler::new(function, runtimes);
+        {
+            let _tokio = self.tokio.enter();
+            scaler.start_one().inspect_err(|_| function.release())?;
+        }
+        self.run(scaler.run());
+        Ok(())
+    }
+
     fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.spawn_on(task, &self.tokio);
@@ -218,13 +251,4 @@ impl fmt::Debug for Emulator {
             .field("runtime_apis", &self.runtime_apis)
             .finish_non_exhaustive()
     }
-}
-
-/// Reserves the function for a runtime that is about to start.
-fn claim(function: &Deployed) -> io::Result<()> {
-    if function.claim() {
-        return Ok(());
-    }
-    let error = format!("function {:?} already has a runtime", function.name());
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, error))
 }

@@ -79,12 +79,11 @@ async fn invoke(
     if headers.call_type == CallType::DryRun {
         return Ok(empty_response(StatusCode::NO_CONTENT));
     }
-    function.admit().map_err(|_| ServiceError::Throttled)?;
 
     let id = RequestId::from(id);
     let (caller, outcome) = oneshot::channel();
     let is_event = headers.call_type == CallType::Event;
-    function.invoke(QueuedInvocation {
+    let invocation = QueuedInvocation {
         id: Arc::clone(&id),
         version: route.version().to_owned(),
         queued_at: Instant::now(),
@@ -93,7 +92,8 @@ async fn invoke(
         headers: headers.into_event_headers(&id, &arn),
         takes_stream: route.operation == Operation::InvokeWithResponseStream,
         reply: if is_event { Reply::Discarded } else { Reply::Caller(caller) },
-    });
+    };
+    function.invoke(invocation).map_err(ServiceError::Throttled)?;
     if is_event {
         return Ok(empty_response(StatusCode::ACCEPTED));
     }

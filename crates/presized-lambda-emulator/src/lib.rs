@@ -11,14 +11,15 @@
 //   request_body, response_body     HTTP
 //   invoke_api                      the API of callers
 //   runtime_api                     the API of runtimes
-//   process                         a runtime that the emulator starts
-//   deployed                        a function: its queue, its runtime slot, its log
+//   environment, process            the runtimes that the emulator starts
+//   deployed                        a function: its queue and its environments
 //   outcome, failure, log_tail,
 //   runtime_mode, names, ids        values that the others share
 mod builder;
 mod connection;
 mod deployed;
 mod emulator;
+mod environment;
 mod failure;
 mod function;
 mod ids;

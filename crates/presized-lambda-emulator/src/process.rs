@@ -1,37 +1,58 @@
 //! The process that runs a function.
 
-mod handle;
 mod output;
 
 use std::io;
-use std::net::SocketAddr;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 
 use presized_lambda_runtime::wire::{
     CONCURRENCY_VARIABLE, ENDPOINT_VARIABLE, INITIALIZATION_VARIABLE,
 };
 use tokio::process::{Child, Command};
-use tokio::sync::{Notify, mpsc};
+use tokio::select;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use self::output::read_output;
 use crate::deployed::Deployed;
+use crate::environment::{EnvironmentId, Flushes, Orders, SHUTDOWN, StartRuntime, Starting};
 use crate::names::{LATEST, REGION};
 
-pub(crate) use self::handle::ProcessHandle;
+/// A command, which each environment runs in a process of its own.
+pub(crate) struct Spawned {
+    command: Command,
+}
+
+impl Spawned {
+    pub(crate) fn new(command: std::process::Command, function: &Deployed) -> Self {
+        Self { command: self::command(command, function) }
+    }
+}
+
+impl StartRuntime for Spawned {
+    fn start(
+        &mut self,
+        environment: Starting<'_>,
+    ) -> io::Result<impl Future<Output = String> + Send + 'static> {
+        let Starting { function, id, runtime_api, orders, flushes } = environment;
+        let child = self.command.env(ENDPOINT_VARIABLE, runtime_api.to_string()).spawn()?;
+        let function = Arc::clone(function);
+        Ok(async move {
+            match run(&function, id, child, orders, flushes).await {
+                Ok(status) => status,
+                Err(error) => error.to_string(),
+            }
+        })
+    }
+}
 
 /// Adds the environment of a function to a command
 /// (<https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html>).
-pub(crate) fn command(
-    command: std::process::Command,
-    function: &Deployed,
-    runtime_api: SocketAddr,
-) -> Command {
+fn command(command: std::process::Command, function: &Deployed) -> Command {
     let name = function.name();
     let mut command = Command::from(command);
     command
-        .env(ENDPOINT_VARIABLE, runtime_api.to_string())
         .env("AWS_LAMBDA_FUNCTION_NAME", name)
         .env("AWS_LAMBDA_FUNCTION_VERSION", LATEST)
         .env("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", function.options().memory_mb.to_string())
@@ -51,44 +72,50 @@ pub(crate) fn command(
     command
 }
 
-/// Runs a process, and starts it again for the next event when it has ended, as Lambda does.
-pub(crate) async fn supervise(function: Arc<Deployed>, mut command: Command, mut child: Child) {
-    loop {
-        let status = match run(&function, child).await {
-            Ok(status) => status,
-            Err(error) => error.to_string(),
-        };
-        function.process_ended(&status);
-        child = loop {
-            function.runtime_needed().await;
-            match command.spawn() {
-                Ok(child) => break child,
-                Err(error) => function.process_ended(&error.to_string()),
+/// Runs a process until its end, and returns its exit status.
+async fn run(
+    function: &Arc<Deployed>,
+    id: EnvironmentId,
+    mut child: Child,
+    mut orders: Orders,
+    flushes: Flushes,
+) -> io::Result<String> {
+    let output = (child.stdout.take(), child.stderr.take());
+    // It ends with this future, after the output is in the log.
+    let mut reading = JoinSet::new();
+    reading.spawn(read_output(Arc::clone(function), id, output.0, output.1, flushes));
+    let mut killed = orders.clone();
+    let status = select! {
+        status = child.wait() => status?,
+        () = killed.killed() => kill(&mut child).await?,
+        () = orders.shut_down() => {
+            terminate(&child);
+            match timeout(SHUTDOWN, child.wait()).await {
+                Ok(status) => status?,
+                Err(_) => kill(&mut child).await?,
             }
-        };
+        }
+    };
+    function.flush_log(id).await;
+    Ok(status.to_string())
+}
+
+async fn kill(child: &mut Child) -> io::Result<ExitStatus> {
+    child.start_kill()?;
+    child.wait().await
+}
+
+/// Sends SIGTERM to a process.
+#[cfg(unix)]
+fn terminate(child: &Child) {
+    use rustix::process::{Pid, Signal, kill_process};
+    let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        // It fails if the process has ended.
+        let _ = kill_process(pid, Signal::TERM);
     }
 }
 
-/// Waits until a process has ended, and returns its exit status.
-async fn run(function: &Arc<Deployed>, mut child: Child) -> io::Result<String> {
-    let stop = Arc::new(Notify::new());
-    let (flush, flushes) = mpsc::channel(1);
-    function.process_started(ProcessHandle::new(Arc::clone(&stop), flush));
-    // Aborts the task when this function returns.
-    let mut reading = JoinSet::new();
-    reading.spawn(read_output(
-        Arc::clone(function),
-        child.stdout.take(),
-        child.stderr.take(),
-        flushes,
-    ));
-    let status = tokio::select! {
-        status = child.wait() => status?,
-        () = stop.notified() => {
-            child.start_kill()?;
-            child.wait().await?
-        }
-    };
-    function.flush_log().await;
-    Ok(status.to_string())
-}
+/// Windows has no signal for it, so that the process is killed later.
+#[cfg(not(unix))]
+fn terminate(_: &Child) {}

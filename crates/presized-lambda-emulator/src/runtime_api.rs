@@ -14,29 +14,59 @@ use http::header::CONTENT_TYPE;
 use http::{Request, Response, StatusCode};
 use hyper::body::Incoming;
 use presized_lambda_runtime::wire::{DEADLINE_MS, INVOCATION_ID, Route};
+use tokio::net::TcpListener;
 
 use self::posted_body::PostedBody;
-use crate::deployed::{Deployed, RuntimeEvent};
+use crate::deployed::{Deployed, EnvironmentId, RuntimeConnection, RuntimeEvent, RuntimeSource};
 use crate::response_body::{JSON, ResponseBody, empty_response, json_response};
+use crate::serve::serve;
 
 pub(crate) use self::refusal::Refusal;
 
-/// Responds to one request of a runtime.
-pub(crate) async fn respond(
+/// Serves runtimes that connect to the address of a function, until it is dropped.
+pub(crate) async fn serve_function(listener: TcpListener, function: Arc<Deployed>) {
+    serve(listener, HEAD_MAX, || {
+        let connection = RuntimeConnection::new(&function);
+        move |request| {
+            let source = RuntimeSource::Connection(connection.id());
+            respond(Arc::clone(connection.function()), source, request)
+        }
+    })
+    .await;
+}
+
+/// Serves the runtime of one environment, until it is dropped.
+pub(crate) async fn serve_environment(
+    listener: TcpListener,
     function: Arc<Deployed>,
+    id: EnvironmentId,
+) {
+    serve(listener, HEAD_MAX, || {
+        let function = Arc::clone(&function);
+        move |request| respond(Arc::clone(&function), RuntimeSource::Environment(id), request)
+    })
+    .await;
+}
+
+/// Responds to one request of a runtime.
+async fn respond(
+    function: Arc<Deployed>,
+    source: RuntimeSource,
     request: Request<Incoming>,
 ) -> Response<ResponseBody> {
     let (head, body) = request.into_parts();
     let route = Route::parse(&head.method, head.uri.path());
-    let mut posted = PostedBody::new(&function, &head.headers, body);
+    let mut posted = PostedBody::new(&function, source, &head.headers, body);
     let result = match route {
-        Some(Route::NextInvocation) => next(&function).await,
+        Some(Route::NextInvocation) => next(&function, source).await,
         Some(Route::Response(id)) => posted.response(id).await.map(|()| accepted()),
         Some(Route::Error(id)) => posted.error(id).await.map(|()| accepted()),
         Some(Route::InitError | Route::RestoreError) => {
             posted.init_error().await.map(|()| accepted())
         }
-        Some(Route::RestoreNext) => function.restore().map(|()| empty_response(StatusCode::OK)),
+        Some(Route::RestoreNext) => {
+            function.restore(source).map(|()| empty_response(StatusCode::OK))
+        }
         _ => Err(Refusal::NotFound),
     };
     result.unwrap_or_else(|refusal| {
@@ -45,8 +75,11 @@ pub(crate) async fn respond(
     })
 }
 
-async fn next(function: &Arc<Deployed>) -> Result<Response<ResponseBody>, Refusal> {
-    let event = function.poll()?.event().await?;
+async fn next(
+    function: &Arc<Deployed>,
+    source: RuntimeSource,
+) -> Result<Response<ResponseBody>, Refusal> {
+    let event = function.poll(source)?.event().await?;
     Ok(event_response(event))
 }
 
@@ -79,7 +112,7 @@ fn accepted() -> Response<ResponseBody> {
 /// AWS's own emulator accepts as much, because it is the default of Go's server
 /// (<https://pkg.go.dev/net/http#DefaultMaxHeaderBytes>). A runtime needs it for the cause of an
 /// error for X-Ray.
-pub(crate) const HEAD_MAX: usize = (1 << 20) + (4 << 10);
+const HEAD_MAX: usize = (1 << 20) + (4 << 10);
 
 /// The length in bytes of the longest event that has a content length. AWS's own emulator sends
 /// longer ones in chunks, because they do not fit into the buffer of Go's server.

@@ -18,10 +18,12 @@ use crate::response_body::ResponseBody;
 /// Serves HTTP/1.1, and HTTP/2 with prior knowledge, until it is dropped. Dropping it closes all
 /// connections.
 ///
-/// The head of an HTTP/1.1 request has at most `head_max` bytes.
-pub(crate) async fn serve<R, F>(listener: TcpListener, head_max: usize, respond: R)
+/// The head of an HTTP/1.1 request has at most `head_max` bytes. `connect` returns the service of a
+/// new connection.
+pub(crate) async fn serve<C, R, F>(listener: TcpListener, head_max: usize, connect: C)
 where
-    R: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
+    C: Fn() -> R,
+    R: Fn(Request<Incoming>) -> F + Send + 'static,
     F: Future<Output = Response<ResponseBody>> + Send + 'static,
 {
     let mut server = auto::Builder::new(TokioExecutor::new());
@@ -33,7 +35,7 @@ where
                 Ok((stream, _)) => {
                     // If it fails, responses are only slower.
                     let _ = stream.set_nodelay(true);
-                    let respond = respond.clone();
+                    let respond = connect();
                     let server = server.clone();
                     connections.spawn(async move {
                         let service = service_fn(move |request| {

@@ -21,6 +21,9 @@ pub struct Stats {
     pub timeouts: u64,
     /// The number of calls that were refused with status 429. They are not counted in `invoked`.
     pub throttled: u64,
+    /// The number of execution environments that [`attach`](crate::Emulator::attach) or
+    /// [`spawn`](crate::Emulator::spawn) has started, which is the number of cold starts.
+    pub environments: u64,
     /// The number of requests of a runtime that were refused: with status 400, 403, 404, 410 or
     /// 413, or with 500 while the emulator was being dropped.
     pub rejected: u64,

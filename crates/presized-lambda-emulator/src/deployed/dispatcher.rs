@@ -1,49 +1,58 @@
-//! The path of an invocation through the queue, the runtime slot and the log of a function.
-
-use std::mem;
+//! The path of an invocation through the queue and the environments of a function.
 
 use bytes::Bytes;
 use http::HeaderValue;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::function_log::FunctionLog;
+use super::environments::{EnvironmentId, Environments};
 use super::queue::InvocationQueue;
 use super::queued_invocation::{QueuedInvocation, RequestId};
 use super::reply::InvocationEnd;
 use super::running_invocation::ResponseStart;
 use super::runtime_event::RuntimeEvent;
-use super::slot::RuntimeSlot;
+use super::runtime_source::{ConnectionId, RuntimeSource};
+use crate::environment::RuntimeHandle;
 use crate::failure::Failure;
-use crate::process::ProcessHandle;
+use crate::log_tail::LogTail;
 use crate::runtime_api::Refusal;
+use crate::runtime_mode::RuntimeMode;
 use crate::{Function, Stats};
 
-/// Connects the three parts of a function, which do not know each other.
+/// Connects the queue and the environments of a function, which do not know each other.
 pub(super) struct Dispatcher {
     function_name: String,
     options: Function,
     queue: InvocationQueue,
-    slot: RuntimeSlot,
-    log: FunctionLog,
+    environments: Environments,
+    /// Whether the emulator starts environments when invocations need them.
+    scales: bool,
+    /// The failure that an external runtime has reported instead of polling.
+    init_failure: Option<Failure>,
     /// The number of calls that are refused next.
     throttle: u32,
     stats: Stats,
     closed: bool,
 }
 
-/// The error for a throttled call: one above the concurrency limit, or refused on request.
-#[derive(Debug)]
-pub(crate) struct Throttled;
+/// The error for a throttled call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Throttled {
+    /// The concurrency of the account is used up.
+    Account,
+    /// The concurrency of the function is used up, or a test has asked for it.
+    Function,
+}
 
 impl Dispatcher {
     pub(super) fn new(function_name: String, options: Function) -> Self {
         Self {
             function_name,
             queue: InvocationQueue::default(),
-            slot: RuntimeSlot::new(options.mode()),
-            log: FunctionLog::default(),
+            environments: Environments::new(options.clone()),
             options,
+            scales: false,
+            init_failure: None,
             throttle: 0,
             stats: Stats::default(),
             closed: false,
@@ -62,159 +71,270 @@ impl Dispatcher {
         self.throttle = calls;
     }
 
-    pub(super) fn admit(&mut self) -> Result<(), Throttled> {
-        let full = self.queue.len() + self.slot.running() >= CONCURRENT_CALLS;
-        if self.throttle == 0 && !full {
+    /// Queues an invocation, unless the call is throttled.
+    pub(super) fn invoke(&mut self, invocation: QueuedInvocation) -> Result<(), Throttled> {
+        self.admit(!invocation.reply.is_awaited())?;
+        if self.closed {
             return Ok(());
         }
-        self.throttle = self.throttle.saturating_sub(1);
-        self.stats.throttled += 1;
-        Err(Throttled)
-    }
-
-    pub(super) fn invoke(&mut self, invocation: QueuedInvocation) {
-        if self.closed {
-            return;
-        }
         self.stats.invoked += 1;
-        match self.slot.permanent_failure().cloned() {
-            Some(failure) => self.end_queued(invocation, InvocationEnd::Failed(failure)),
+        match self.init_failure.clone() {
+            Some(failure) => self.end_queued(invocation, InvocationEnd::Failed(failure), None),
             None => {
                 self.queue.push(invocation);
                 self.dispatch();
             }
         }
+        Ok(())
     }
 
-    /// Returns whether an invocation waits and no runtime polls or is at work.
-    pub(super) fn needs_runtime(&self) -> bool {
-        !self.queue.is_empty() && !self.slot.has_runtime()
+    /// Sets whether the emulator starts environments.
+    pub(super) fn set_scales(&mut self, scales: bool) {
+        self.scales = scales;
+    }
+
+    /// Returns whether an invocation waits that no runtime will take soon, and the emulator can
+    /// start another environment.
+    pub(super) fn needs_environment(&self, now: Instant) -> bool {
+        if !self.scales || self.closed || self.queue.is_empty() {
+            return false;
+        }
+        let waiting = self.queue.len().min(self.limit().saturating_sub(self.environments.busy()));
+        waiting > self.environments.expected(now)
+            && self.environments.running() < self.limit().div_ceil(self.environments.capacity())
+    }
+
+    /// Returns whether a queued invocation waits for a runtime that has a limited time to poll.
+    pub(super) fn waits_for_poll(&self, now: Instant) -> bool {
+        !self.environments.has_runtime() || self.environments.expected_until(now).is_some()
     }
 
     pub(super) fn has_queued(&self) -> bool {
         !self.queue.is_empty()
     }
 
+    pub(super) fn connection_closed(&mut self, connection: ConnectionId) {
+        self.environments.connection_closed(connection);
+    }
+
     /// Takes a request for the next event. The receiver gets an invocation to start.
     pub(super) fn poll(
         &mut self,
+        source: RuntimeSource,
         now: Instant,
-    ) -> Result<oneshot::Receiver<QueuedInvocation>, Refusal> {
+    ) -> Result<(EnvironmentId, oneshot::Receiver<QueuedInvocation>), Refusal> {
         if self.closed {
             return Err(Refusal::Internal);
         }
-        let invocation = self.slot.poll(now)?;
+        let id = self.environments.polled_by(source, now).ok_or(Refusal::Internal)?;
+        let environment = self.environments.get_mut(id).ok_or(Refusal::Internal)?;
+        let invocation = environment.slot.poll(now)?;
+        self.init_failure = None;
         self.dispatch();
-        Ok(invocation)
+        self.environments.retire_idle();
+        Ok((id, invocation))
     }
 
+    /// Starts an invocation. Returns `None` if its environment has ended, which takes it back.
     pub(super) fn start(
         &mut self,
+        id: EnvironmentId,
         invocation: QueuedInvocation,
         now: Instant,
     ) -> Option<RuntimeEvent> {
         if self.closed {
             return None;
         }
+        let Some(environment) = self.environments.get_mut(id) else {
+            self.take_back(id, invocation);
+            return None;
+        };
         self.stats.started += 1;
-        self.log.start(&invocation);
-        Some(self.slot.start(invocation, now, self.options.timeout))
+        environment.log.start(&invocation);
+        Some(environment.slot.start(invocation, now, self.options.timeout))
     }
 
-    pub(super) fn take_back(&mut self, invocation: QueuedInvocation) {
+    pub(super) fn take_back(&mut self, id: EnvironmentId, invocation: QueuedInvocation) {
         if !self.closed {
-            self.slot.offer_returned();
+            if let Some(environment) = self.environments.get_mut(id) {
+                environment.slot.offer_returned();
+                environment.end_if_done();
+            }
             self.queue.put_back(invocation);
             self.dispatch();
         }
     }
 
-    pub(super) fn restore(&self) -> Result<(), Refusal> {
-        self.slot.restore()
+    pub(super) fn restore(&mut self, source: RuntimeSource, now: Instant) -> Result<(), Refusal> {
+        let id = self.environments.polled_by(source, now).ok_or(Refusal::Internal)?;
+        self.environments.get(id).ok_or(Refusal::Internal)?.slot.restore()
     }
 
-    pub(super) fn init_failed(&mut self, failure: Failure) -> Result<(), Refusal> {
-        self.slot.init_failed(failure.clone())?;
-        self.fail_queue(|_| failure.clone());
+    pub(super) fn init_failed(
+        &mut self,
+        source: RuntimeSource,
+        failure: Failure,
+        now: Instant,
+    ) -> Result<(), Refusal> {
+        let id = self.environments.polled_by(source, now).ok_or(Refusal::Internal)?;
+        let environment = self.environments.get_mut(id).ok_or(Refusal::Internal)?;
+        environment.slot.init_failed()?;
+        if environment.is_external() {
+            self.init_failure = Some(failure.clone());
+            self.fail_queued(id, usize::MAX, |_| failure.clone());
+        } else {
+            environment.retire();
+            self.fail_queued(id, self.environments.capacity(), |_| failure.clone());
+        }
         Ok(())
     }
 
     pub(super) fn start_response(
         &mut self,
+        source: RuntimeSource,
         id: &str,
         invocation_id: Option<&HeaderValue>,
-    ) -> Result<ResponseStart, Refusal> {
-        self.slot.start_response(id, invocation_id)
+    ) -> Result<(EnvironmentId, ResponseStart), Refusal> {
+        let of = self.environments.of_response(source, id).ok_or(Refusal::InvalidRequestId)?;
+        let environment = self.environments.get_mut(of).ok_or(Refusal::InvalidRequestId)?;
+        Ok((of, environment.slot.start_response(id, invocation_id)?))
     }
 
-    pub(super) fn start_stream(&mut self, id: &RequestId) -> Option<mpsc::Sender<Bytes>> {
-        self.slot.start_stream(id)
+    pub(super) fn start_stream(
+        &mut self,
+        environment: EnvironmentId,
+        id: &RequestId,
+    ) -> Option<mpsc::Sender<Bytes>> {
+        self.environments.get_mut(environment)?.slot.start_stream(id)
     }
 
-    pub(super) fn end(&mut self, id: &RequestId, end: InvocationEnd, now: Instant) -> bool {
-        let Some((reply, took)) = self.slot.end(id, end.is_timeout(), now) else { return false };
+    pub(super) fn end(
+        &mut self,
+        environment: EnvironmentId,
+        id: &RequestId,
+        end: InvocationEnd,
+        now: Instant,
+    ) -> bool {
+        let Some(environment) = self.environments.get_mut(environment) else { return false };
+        let Some((reply, took)) = environment.slot.end(id, end.is_timeout(), now) else {
+            return false;
+        };
+        let log = environment.log.end(id, took, self.options.memory_mb);
+        environment.end_if_done();
         self.count(&end);
-        let log = self.log.end(id, took, self.options.memory_mb);
         reply.send(end, log);
         self.dispatch();
         true
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        self.slot.next_deadline()
+        self.environments.next_deadline()
     }
 
+    /// Ends the invocations that are overdue, and returns when to look again.
     pub(super) fn end_overdue(&mut self, now: Instant) -> Option<Instant> {
-        while let Some(id) = self.slot.overdue(now) {
+        while let Some((environment, id)) = self.environments.overdue(now) {
             let failure = Failure::timed_out(&id, self.options.timeout);
-            self.end(&id, InvocationEnd::TimedOut(failure), now);
-            self.slot.stop_overdue_process();
+            self.end(environment, &id, InvocationEnd::TimedOut(failure), now);
+            // It is the only way to end the work of the handler. A runtime in concurrent mode goes
+            // on, because it has other invocations.
+            if self.options.mode() == RuntimeMode::Classic {
+                self.environments.get_mut(environment).into_iter().for_each(|late| late.kill());
+            }
         }
+        let timeouts = self.stats.timeouts;
         let unserved = self.end_unserved(now);
-        [self.next_deadline(), unserved].into_iter().flatten().min()
-    }
-
-    pub(super) fn process(&self) -> Option<&ProcessHandle> {
-        self.slot.process()
-    }
-
-    pub(super) fn process_started(&mut self, process: ProcessHandle) {
-        self.slot.process_started(process);
-    }
-
-    /// Fails the running invocations. The queued ones wait for the next process, unless this one
-    /// ended before its first poll.
-    pub(super) fn process_ended(&mut self, status: &str, now: Instant) {
-        for id in self.slot.process_ended() {
-            let failure = Failure::exited(&id, status);
-            self.end(&id, InvocationEnd::Failed(failure), now);
+        if self.stats.timeouts > timeouts {
+            self.environments.kill_stuck(self.options.init_timeout, now);
         }
-        if !self.slot.take_initialised() {
-            let reported = self.slot.take_init_failure();
-            self.fail_queue(|id| reported.clone().unwrap_or_else(|| Failure::exited(id, status)));
+        let expected_until =
+            self.environments.expected_until(now).filter(|_| !self.queue.is_empty());
+        [self.next_deadline(), unserved, expected_until].into_iter().flatten().min()
+    }
+
+    /// Returns the runtime of an environment if the emulator runs it.
+    pub(super) fn runtime(&self, environment: EnvironmentId) -> Option<&RuntimeHandle> {
+        self.environments.get(environment)?.handle()
+    }
+
+    pub(super) fn environment_started(
+        &mut self,
+        handle: RuntimeHandle,
+        now: Instant,
+    ) -> EnvironmentId {
+        self.stats.environments += 1;
+        self.environments.start(handle, now)
+    }
+
+    /// Fails the running invocations of an environment. The queued ones wait for another one, except
+    /// for those that the environment was started for, if it has never polled.
+    pub(super) fn environment_ended(&mut self, id: EnvironmentId, status: &str, now: Instant) {
+        let Some(environment) = self.environments.get_mut(id) else { return };
+        let fails_queued = !environment.slot.is_initialised() && !environment.is_retired();
+        // Its connections may still look open.
+        environment.kill();
+        for invocation in environment.slot.running() {
+            let failure = Failure::exited(&invocation, status);
+            self.end(id, &invocation, InvocationEnd::Failed(failure), now);
+        }
+        if fails_queued {
+            let capacity = self.environments.capacity();
+            self.fail_queued(id, capacity, |id| Failure::exited(id, status));
+        }
+        self.environments.remove(id);
+    }
+
+    /// Ends the environments that the emulator runs, each after its last invocation.
+    pub(super) fn make_cold(&mut self) {
+        self.environments.retire_all();
+    }
+
+    pub(super) fn log(&mut self, environment: EnvironmentId, output: &[u8]) {
+        if let Some(environment) = self.environments.get_mut(environment) {
+            environment.log.write(output);
         }
     }
 
-    pub(super) fn log(&mut self, output: &[u8]) {
-        self.log.write(output);
-    }
-
-    pub(super) fn wants_log(&self, id: &RequestId) -> bool {
-        self.log.is_wanted(id)
+    pub(super) fn wants_log(&self, environment: EnvironmentId, id: &RequestId) -> bool {
+        self.environments.get(environment).is_some_and(|found| found.log.is_wanted(id))
     }
 
     pub(super) fn close(&mut self) {
         self.closed = true;
         self.queue = InvocationQueue::default();
-        self.slot.close();
+        self.environments.clear();
     }
 
-    /// Offers queued invocations to the slot for as long as it takes them.
+    /// Checks whether the function takes one more call. An event waits in the queue if the
+    /// concurrency is used up.
+    fn admit(&mut self, is_event: bool) -> Result<(), Throttled> {
+        let is_full = || self.queue.calls() + self.environments.busy() >= self.limit();
+        let throttled = match self.options.reserved_concurrency {
+            _ if self.throttle > 0 => Throttled::Function,
+            _ if is_event || !is_full() => return Ok(()),
+            Some(_) => Throttled::Function,
+            None => Throttled::Account,
+        };
+        self.throttle = self.throttle.saturating_sub(1);
+        self.stats.throttled += 1;
+        Err(throttled)
+    }
+
+    /// Returns how many invocations may run at a time.
+    fn limit(&self) -> usize {
+        self.options.reserved_concurrency.unwrap_or(ACCOUNT_CONCURRENCY)
+    }
+
+    /// Offers queued invocations to the environments for as long as one takes them.
     fn dispatch(&mut self) {
-        while self.slot.takes_offer() {
+        let mut busy = self.environments.busy();
+        while !self.queue.is_empty() && busy < self.limit() {
+            let Some(id) = self.environments.for_next_invocation() else { return };
+            let Some(environment) = self.environments.get_mut(id) else { return };
             let Some(invocation) = self.queue.pop() else { return };
-            if let Some(invocation) = self.slot.offer(invocation) {
-                self.queue.put_back(invocation);
+            match environment.slot.offer(invocation) {
+                None => busy += 1,
+                Some(invocation) => self.queue.put_back(invocation),
             }
         }
     }
@@ -223,9 +343,9 @@ impl Dispatcher {
     /// is due. An invocation without a waiting caller stays queued.
     fn end_unserved(&mut self, now: Instant) -> Option<Instant> {
         let patience = self.options.init_timeout;
-        while !self.slot.has_runtime() {
+        while !self.environments.has_runtime() {
             let queued_at = self.queue.oldest_call()?;
-            let since = self.slot.last_seen().max(Some(queued_at))?;
+            let since = self.environments.last_seen().max(Some(queued_at))?;
             let due = since.checked_add(patience)?;
             if due > now {
                 return Some(due);
@@ -236,23 +356,38 @@ impl Dispatcher {
                 "invocation timed out without a runtime: attach a handler or spawn a process"
             );
             let failure = Failure::timed_out(&invocation.id, patience);
-            self.end_queued(invocation, InvocationEnd::TimedOut(failure));
+            let stuck = self.environments.starting();
+            let log = stuck.and_then(|stuck| stuck.log.end_queued(&invocation));
+            self.end_queued(invocation, InvocationEnd::TimedOut(failure), log);
         }
         None
     }
 
-    fn fail_queue(&mut self, failure: impl Fn(&str) -> Failure) {
-        let mut queue = mem::take(&mut self.queue);
-        while let Some(invocation) = queue.pop() {
+    /// Fails the oldest `count` invocations, which `environment` was started for.
+    fn fail_queued(
+        &mut self,
+        environment: EnvironmentId,
+        count: usize,
+        failure: impl Fn(&str) -> Failure,
+    ) {
+        for _ in 0..count {
+            let Some(invocation) = self.queue.pop() else { return };
             let failure = failure(&invocation.id);
-            self.end_queued(invocation, InvocationEnd::Failed(failure));
+            let environment = self.environments.get_mut(environment);
+            let log = environment.and_then(|found| found.log.end_queued(&invocation));
+            self.end_queued(invocation, InvocationEnd::Failed(failure), log);
         }
     }
 
     /// Ends an invocation that no runtime has started.
-    fn end_queued(&mut self, invocation: QueuedInvocation, end: InvocationEnd) {
+    fn end_queued(
+        &mut self,
+        invocation: QueuedInvocation,
+        end: InvocationEnd,
+        log: Option<LogTail>,
+    ) {
         self.count(&end);
-        let log = self.log.end_queued(&invocation);
+        let log = log.or_else(|| invocation.wants_log.then(LogTail::default));
         invocation.reply.send(end, log);
     }
 
@@ -268,4 +403,4 @@ impl Dispatcher {
 
 /// The number of invocations of an AWS account that run at a time by default
 /// (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
-const CONCURRENT_CALLS: usize = 1000;
+const ACCOUNT_CONCURRENCY: usize = 1000;

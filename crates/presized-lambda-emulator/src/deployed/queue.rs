@@ -9,43 +9,57 @@ use super::queued_invocation::QueuedInvocation;
 /// A queue of invocations.
 #[derive(Default)]
 pub(super) struct InvocationQueue {
-    waiting: VecDeque<QueuedInvocation>,
+    /// The invocations whose caller waits.
+    calls: VecDeque<QueuedInvocation>,
+    /// The invocations of type `Event`.
+    events: VecDeque<QueuedInvocation>,
 }
 
 impl InvocationQueue {
     pub(super) fn len(&self) -> usize {
-        self.waiting.len()
+        self.calls.len() + self.events.len()
+    }
+
+    /// Returns the number of invocations whose caller waits.
+    pub(super) fn calls(&self) -> usize {
+        self.calls.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.len() == 0
     }
 
     pub(super) fn push(&mut self, invocation: QueuedInvocation) {
-        self.waiting.push_back(invocation);
+        self.of_kind(&invocation).push_back(invocation);
     }
 
     /// Makes an invocation that was popped the oldest again.
     pub(super) fn put_back(&mut self, invocation: QueuedInvocation) {
-        self.waiting.push_front(invocation);
+        self.of_kind(&invocation).push_front(invocation);
     }
 
+    /// Removes the oldest invocation.
     pub(super) fn pop(&mut self) -> Option<QueuedInvocation> {
-        self.waiting.pop_front()
+        let queued_at = |queue: &VecDeque<QueuedInvocation>| Some(queue.front()?.queued_at);
+        let event_is_older = match (queued_at(&self.calls), queued_at(&self.events)) {
+            (Some(call), Some(event)) => event < call,
+            (call, _) => call.is_none(),
+        };
+        if event_is_older { self.events.pop_front() } else { self.calls.pop_front() }
     }
 
     /// Returns when the oldest invocation whose caller waits was queued.
     pub(super) fn oldest_call(&self) -> Option<Instant> {
-        Some(self.waiting[self.oldest_call_position()?].queued_at)
+        Some(self.calls.front()?.queued_at)
     }
 
     /// Removes the oldest invocation whose caller waits.
     pub(super) fn remove_oldest_call(&mut self) -> Option<QueuedInvocation> {
-        self.waiting.remove(self.oldest_call_position()?)
+        self.calls.pop_front()
     }
 
-    fn oldest_call_position(&self) -> Option<usize> {
-        self.waiting.iter().position(|invocation| invocation.reply.is_awaited())
+    fn of_kind(&mut self, invocation: &QueuedInvocation) -> &mut VecDeque<QueuedInvocation> {
+        if invocation.reply.is_awaited() { &mut self.calls } else { &mut self.events }
     }
 }
 

@@ -1,7 +1,6 @@
-//! One execution environment of a function: its polls, its running invocations and its process.
+//! The runtime of one execution environment: its polls and its running invocations.
 
 use std::collections::VecDeque;
-use std::mem;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,12 +15,10 @@ use super::running_invocation::{ResponseStart, RunningInvocation};
 use super::running_invocations::RunningInvocations;
 use super::runtime_event::RuntimeEvent;
 use super::state::{InvocationStatus, may_fail_init, may_poll, may_respond, may_restore};
-use crate::failure::Failure;
-use crate::process::ProcessHandle;
 use crate::runtime_api::Refusal;
 use crate::runtime_mode::RuntimeMode;
 
-/// An execution environment, which one runtime uses.
+/// The slot of one runtime.
 pub(super) struct RuntimeSlot {
     mode: RuntimeMode,
     /// The open requests of the runtime for an event.
@@ -30,44 +27,64 @@ pub(super) struct RuntimeSlot {
     offered: usize,
     running: RunningInvocations,
     ended: EndedInvocations,
-    /// When the runtime last polled, or ended an invocation.
-    last_seen: Option<Instant>,
-    /// Whether the runtime has polled since it was started.
+    /// When the runtime last polled, or ended an invocation, or was started.
+    last_seen: Instant,
+    /// When the runtime last ended an invocation, or was started.
+    last_used: Instant,
+    /// Whether the runtime has polled.
     initialised: bool,
-    /// The failure that the runtime has reported instead of polling.
-    init_failure: Option<Failure>,
-    process: Option<ProcessHandle>,
 }
 
 impl RuntimeSlot {
-    pub(super) fn new(mode: RuntimeMode) -> Self {
+    pub(super) fn new(mode: RuntimeMode, now: Instant) -> Self {
         Self {
             mode,
             polls: VecDeque::new(),
             offered: 0,
             running: RunningInvocations::default(),
             ended: EndedInvocations::default(),
-            last_seen: None,
+            last_seen: now,
+            last_used: now,
             initialised: false,
-            init_failure: None,
-            process: None,
         }
     }
 
-    /// Returns how many invocations are running.
-    pub(super) fn running(&self) -> usize {
-        self.running.len()
+    /// Returns how many invocations are running or on their way to the runtime.
+    pub(super) fn busy(&self) -> usize {
+        self.offered + self.running.len()
     }
 
-    /// Returns whether a runtime polls or is at work.
+    /// Returns how many polls are open.
+    pub(super) fn open_polls(&self) -> usize {
+        self.polls.iter().filter(|poll| !poll.is_closed()).count()
+    }
+
+    /// Returns whether the runtime polls or is at work.
     pub(super) fn has_runtime(&self) -> bool {
-        self.running.len() > 0
-            || self.offered > 0
-            || self.polls.iter().any(|poll| !poll.is_closed())
+        self.busy() > 0 || self.polls.iter().any(|poll| !poll.is_closed())
     }
 
-    pub(super) fn last_seen(&self) -> Option<Instant> {
+    /// Returns whether the runtime has polled.
+    pub(super) fn is_initialised(&self) -> bool {
+        self.initialised
+    }
+
+    pub(super) fn last_seen(&self) -> Instant {
         self.last_seen
+    }
+
+    pub(super) fn last_used(&self) -> Instant {
+        self.last_used
+    }
+
+    /// Returns whether an invocation is running.
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.running.get(id).is_some()
+    }
+
+    /// Returns whether an invocation is running or has ended lately.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        self.has(id) || self.ended.status(id) != InvocationStatus::Unknown
     }
 
     pub(super) fn poll(
@@ -76,8 +93,7 @@ impl RuntimeSlot {
     ) -> Result<oneshot::Receiver<QueuedInvocation>, Refusal> {
         may_poll(self.mode, self.running.len())?;
         self.initialised = true;
-        self.init_failure = None;
-        self.last_seen = Some(now);
+        self.last_seen = now;
         self.ended.forget_responses();
         self.polls.retain(|poll| !poll.is_closed());
         let (poll, invocation) = oneshot::channel();
@@ -88,7 +104,7 @@ impl RuntimeSlot {
     /// Returns whether an invocation can be offered.
     pub(super) fn takes_offer(&self) -> bool {
         let free = match self.mode {
-            RuntimeMode::Classic => self.offered + self.running.len() == 0,
+            RuntimeMode::Classic => self.busy() == 0,
             RuntimeMode::Concurrent => true,
         };
         free && !self.polls.is_empty()
@@ -152,7 +168,7 @@ impl RuntimeSlot {
         let status =
             if timed_out { InvocationStatus::TimedOut } else { InvocationStatus::Responded };
         self.ended.push(RequestId::clone(id), status);
-        self.last_seen = Some(now);
+        (self.last_seen, self.last_used) = (now, now);
         Some(running.end(now))
     }
 
@@ -165,60 +181,16 @@ impl RuntimeSlot {
         self.running.overdue(now)
     }
 
-    /// Stops the process of an overdue invocation, which is the only way to end its work. A
-    /// process in concurrent mode goes on, because it has other invocations.
-    pub(super) fn stop_overdue_process(&self) {
-        if let (RuntimeMode::Classic, Some(process)) = (self.mode, &self.process) {
-            process.stop();
-        }
-    }
-
     pub(super) fn restore(&self) -> Result<(), Refusal> {
         may_restore(self.initialised)
     }
 
-    pub(super) fn init_failed(&mut self, failure: Failure) -> Result<(), Refusal> {
-        may_fail_init(self.initialised)?;
-        self.init_failure = Some(failure);
-        Ok(())
+    pub(super) fn init_failed(&self) -> Result<(), Refusal> {
+        may_fail_init(self.initialised)
     }
 
-    /// Returns the failure of a runtime that the emulator cannot start again.
-    pub(super) fn permanent_failure(&self) -> Option<&Failure> {
-        self.init_failure.as_ref().filter(|_| self.process.is_none())
-    }
-
-    /// Returns whether the runtime has polled since it was started, and resets it.
-    pub(super) fn take_initialised(&mut self) -> bool {
-        mem::take(&mut self.initialised)
-    }
-
-    pub(super) fn take_init_failure(&mut self) -> Option<Failure> {
-        self.init_failure.take()
-    }
-
-    pub(super) fn process(&self) -> Option<&ProcessHandle> {
-        self.process.as_ref()
-    }
-
-    pub(super) fn process_started(&mut self, process: ProcessHandle) {
-        self.process = Some(process);
-        self.initialised = false;
-        self.init_failure = None;
-    }
-
-    /// Forgets a process that has ended. Returns the invocations that it had.
-    pub(super) fn process_ended(&mut self) -> Vec<RequestId> {
-        self.process = None;
-        // Their connections may still look open.
-        self.polls.clear();
+    pub(super) fn running(&self) -> Vec<RequestId> {
         self.running.ids()
-    }
-
-    /// Drops all polls and running invocations.
-    pub(super) fn close(&mut self) {
-        self.polls.clear();
-        self.running = RunningInvocations::default();
     }
 
     fn status(&self, id: &str, invocation_id: Option<&HeaderValue>) -> InvocationStatus {

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::call_type::CallType;
 use super::route::RouteError;
+use crate::deployed::Throttled;
 use crate::response_body::{ResponseBody, json_response};
 
 /// The error for a call that is refused before the function gets it.
@@ -29,7 +30,7 @@ pub(super) enum ServiceError {
     },
     /// The connection ended before the payload was complete.
     PayloadTruncated,
-    Throttled,
+    Throttled(Throttled),
     /// The emulator is being dropped.
     Closed,
 }
@@ -46,9 +47,12 @@ impl ServiceError {
         let json = match self {
             // The model of this error has `Message` instead of `message`.
             Self::FunctionNotFound { .. } => json!({ "Type": "User", "Message": message }),
-            Self::Throttled => json!({
+            Self::Throttled(throttled) => json!({
                 "Type": "User",
-                "Reason": "ReservedFunctionConcurrentInvocationLimitExceeded",
+                "Reason": match throttled {
+                    Throttled::Account => "ConcurrentInvocationLimitExceeded",
+                    Throttled::Function => "ReservedFunctionConcurrentInvocationLimitExceeded",
+                },
                 "message": message,
             }),
             Self::Closed => json!({ "Type": "Service", "Message": message }),
@@ -56,7 +60,7 @@ impl ServiceError {
         };
         let mut response = json_response(status, json.to_string());
         response.headers_mut().insert(ERROR_TYPE, HeaderValue::from_static(code));
-        if let Self::Throttled = self {
+        if let Self::Throttled(_) = self {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response
@@ -81,7 +85,7 @@ impl ServiceError {
             Self::PayloadTooLarge { .. } => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLargeException")
             }
-            Self::Throttled => (StatusCode::TOO_MANY_REQUESTS, "TooManyRequestsException"),
+            Self::Throttled(_) => (StatusCode::TOO_MANY_REQUESTS, "TooManyRequestsException"),
             Self::Closed => (StatusCode::INTERNAL_SERVER_ERROR, "ServiceException"),
         }
     }
@@ -102,7 +106,7 @@ impl ServiceError {
                 call_type.as_str()
             ),
             Self::PayloadTruncated => "Could not read request body".to_owned(),
-            Self::Throttled => "Rate Exceeded.".to_owned(),
+            Self::Throttled(_) => "Rate Exceeded.".to_owned(),
             Self::Closed => "Emulator is shutting down".to_owned(),
         }
     }
@@ -126,7 +130,12 @@ mod tests {
         );
         for (error, status, code, retry_after) in [
             (too_large, 413, "RequestEntityTooLargeException", None),
-            (ServiceError::Throttled, 429, "TooManyRequestsException", Some("1")),
+            (
+                ServiceError::Throttled(Throttled::Account),
+                429,
+                "TooManyRequestsException",
+                Some("1"),
+            ),
             (
                 ServiceError::FunctionNotFound { arn: "a".into() },
                 404,

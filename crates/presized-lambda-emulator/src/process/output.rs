@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::consume_budget;
 
 use crate::deployed::Deployed;
+use crate::environment::{EnvironmentId, Flushes};
 
 /// Writes the output of a process into the log of the function.
 ///
@@ -15,9 +16,10 @@ use crate::deployed::Deployed;
 /// bytes were read as they hold, because a process may write without end.
 pub(super) async fn read_output(
     function: Arc<Deployed>,
+    id: EnvironmentId,
     mut stdout: Option<impl AsyncRead + Unpin>,
     mut stderr: Option<impl AsyncRead + Unpin>,
-    mut flushes: mpsc::Receiver<oneshot::Sender<()>>,
+    mut flushes: Flushes,
 ) {
     let (mut out, mut err) = ([0; READ_AT_ONCE], [0; READ_AT_ONCE]);
     // The current flush, and how many bytes to read for it.
@@ -26,11 +28,11 @@ pub(super) async fn read_output(
         let reading = async {
             tokio::select! {
                 read = read(&mut stdout, &mut out) => {
-                    function.log(&out[..read]);
+                    function.log(id, &out[..read]);
                     read
                 }
                 read = read(&mut stderr, &mut err) => {
-                    function.log(&err[..read]);
+                    function.log(id, &err[..read]);
                     read
                 }
             }
@@ -80,20 +82,20 @@ mod tests {
     use tokio::io::{Empty, repeat};
     use tokio::time::timeout;
 
-    use super::super::ProcessHandle;
     use super::*;
     use crate::Function;
+    use crate::environment::RuntimeHandle;
 
     #[tokio::test]
     async fn flush_ends_although_the_process_writes_without_end() {
         let function = Deployed::new("fn".into(), Function::new(), BufferPool::new(0));
         let function = Arc::new(function);
-        let (flush, flushes) = mpsc::channel(1);
-        function.process_started(ProcessHandle::new(Arc::default(), flush));
+        let (handle, _orders, flushes) = RuntimeHandle::new();
+        let id = function.environment_started(handle);
         let (stdout, stderr) = (Some(repeat(b'x')), None::<Empty>);
-        let reading = tokio::spawn(read_output(Arc::clone(&function), stdout, stderr, flushes));
+        let reading = tokio::spawn(read_output(Arc::clone(&function), id, stdout, stderr, flushes));
         for _ in 0..3 {
-            timeout(Duration::from_secs(20), function.flush_log()).await.expect("flush hangs");
+            timeout(Duration::from_secs(20), function.flush_log(id)).await.expect("flush hangs");
         }
         reading.abort();
     }

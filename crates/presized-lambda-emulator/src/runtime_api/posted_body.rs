@@ -12,20 +12,26 @@ use presized_lambda_runtime::wire::{
 
 use super::response_mode::ResponseMode;
 use super::{Refusal, stream};
-use crate::deployed::{Deployed, InvocationEnd, ResponseGuard};
+use crate::deployed::{Deployed, InvocationEnd, ResponseGuard, RuntimeSource};
 use crate::failure::Failure;
 use crate::request_body::discard;
 
 /// A request that posts a response or an error report.
 pub(super) struct PostedBody<'a> {
     function: &'a Arc<Deployed>,
+    source: RuntimeSource,
     headers: &'a HeaderMap,
     body: Incoming,
 }
 
 impl<'a> PostedBody<'a> {
-    pub(super) fn new(function: &'a Arc<Deployed>, headers: &'a HeaderMap, body: Incoming) -> Self {
-        Self { function, headers, body }
+    pub(super) fn new(
+        function: &'a Arc<Deployed>,
+        source: RuntimeSource,
+        headers: &'a HeaderMap,
+        body: Incoming,
+    ) -> Self {
+        Self { function, source, headers, body }
     }
 
     pub(super) async fn response(&mut self, id: &str) -> Result<(), Refusal> {
@@ -72,12 +78,13 @@ impl<'a> PostedBody<'a> {
             }
             Err(_) => return Err(Refusal::TruncatedRequest),
         };
-        self.function.init_failed(self.failure(report))
+        self.function.init_failed(self.source, self.failure(report))
     }
 
     /// Starts the response to an invocation, or discards its body.
     async fn start_response(&mut self, id: &str) -> Result<ResponseGuard, Refusal> {
-        let guard = ResponseGuard::start(self.function, id, self.headers.get(INVOCATION_ID));
+        let guard =
+            ResponseGuard::start(self.function, self.source, id, self.headers.get(INVOCATION_ID));
         if guard.is_err() {
             discard(&mut self.body).await;
         }

@@ -9,6 +9,7 @@ mod invoke;
 mod limits;
 mod process;
 mod runtime;
+mod scaling;
 mod states;
 mod streams;
 mod wire;
