@@ -52,7 +52,8 @@ for length in (0, 1, 2047, 2048, 2049, 60_000, 6_000_000):
     response = invoke(payload[:length])
     assert response["StatusCode"] == 200 and "FunctionError" not in response, response
     assert response["ExecutedVersion"] == "$LATEST", response
-    assert response["Payload"].read() == payload[:length], length
+    # The event of a call without a payload is an empty object.
+    assert response["Payload"].read() == (payload[:length] or b"{}"), length
     responses += 1
 
 ARN = "arn:aws:lambda:eu-central-1:123456789012:function:fruit"
