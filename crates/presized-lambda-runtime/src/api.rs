@@ -93,7 +93,7 @@ impl Api {
         route: Route<'_>,
         report: &ErrorReport,
     ) -> Result<(), Error> {
-        match self.post(route, report.headers().collect(), report.to_json()).await? {
+        match self.post(route, report.headers().collect(), report.body()).await? {
             None => Ok(()),
             Some(error) => Err(error.into()),
         }

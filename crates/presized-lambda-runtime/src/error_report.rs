@@ -13,9 +13,12 @@ use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use serde::Serialize;
 
 pub(super) use self::json_text::cut;
-use super::wire::{FUNCTION_ERROR_TYPE, XRAY_ERROR_CAUSE, XRAY_ERROR_CAUSE_MAX};
+use super::wire::{FUNCTION_ERROR_TYPE, RESPONSE_MAX, XRAY_ERROR_CAUSE, XRAY_ERROR_CAUSE_MAX};
 
 /// Describes a failure. Lambda sends the report to the caller.
+///
+/// A report over the limit of 6 MiB, or over that of 2.8 KB at the end of a stream, is cut: first the
+/// stack trace, then the message, and the type at 128 bytes.
 ///
 /// `?` and [`From`] convert every error that a [`BoxError`](super::BoxError) can hold: any [`Error`] that is `Send`,
 /// `Sync` and `'static`, a `Box<dyn Error + Send + Sync>`, an `anyhow::Error`, a `String` and a `&str`.
@@ -83,7 +86,8 @@ pub struct ErrorReport {
     pub stack_trace: Vec<String>,
     /// The cause for X-Ray, in JSON.
     ///
-    /// A cause of 1 MiB or more is not sent, because Lambda drops it.
+    /// It is sent as ASCII, with escapes for other characters. A cause that is not UTF-8, or longer
+    /// than 64 KiB in ASCII, is not sent.
     #[serde(skip)]
     pub xray_cause: Option<Bytes>,
 }
@@ -178,8 +182,13 @@ impl ErrorReport {
         Self::new(PANIC, message.unwrap_or("panic without a message"))
     }
 
+    /// Returns the report in JSON, cut to the length that the Runtime API accepts.
+    pub(super) fn body(&self) -> Bytes {
+        self.to_json_within(usize::try_from(RESPONSE_MAX).unwrap_or(usize::MAX))
+    }
+
     /// Returns the report in JSON.
-    pub(super) fn to_json(&self) -> Bytes {
+    fn to_json(&self) -> Bytes {
         // Writing strings as JSON into memory does not fail.
         serde_json::to_vec(self).map(Bytes::from).unwrap_or_default()
     }
@@ -206,8 +215,9 @@ impl ErrorReport {
 
     /// Returns the headers of the report.
     pub(super) fn headers(&self) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
-        let cause = self.xray_cause.as_ref().filter(|cause| cause.len() <= XRAY_ERROR_CAUSE_MAX);
-        let cause = cause.and_then(|cause| HeaderValue::from_maybe_shared(cause.clone()).ok());
+        let cause = self.xray_cause.as_ref();
+        let cause = cause.and_then(|cause| json_text::to_ascii(cause, XRAY_ERROR_CAUSE_MAX));
+        let cause = cause.and_then(|cause| HeaderValue::try_from(cause).ok());
         [(CONTENT_TYPE, JSON), (FUNCTION_ERROR_TYPE, self.header_type())]
             .into_iter()
             .chain(cause.map(|cause| (XRAY_ERROR_CAUSE, cause)))
@@ -288,21 +298,45 @@ mod tests {
     }
 
     #[test]
-    fn xray_cause_of_one_mib_or_with_a_line_break_is_not_sent() {
+    fn xray_cause_is_sent_in_ascii_up_to_64_kib() {
+        let text = |len: usize| format!("\"{}\"", "x".repeat(len - 2));
         let table = [
-            (Bytes::from_static(b"{}"), true),
-            (vec![b' '; (1 << 20) - 1].into(), true),
-            (vec![b' '; 1 << 20].into(), false),
-            (Bytes::from_static(b"{\n}"), false),
+            (Bytes::from("{}"), Some("{}".to_owned())),
+            (text(64 << 10).into(), Some(text(64 << 10))),
+            (text((64 << 10) + 1).into(), None),
+            ("{\n\t\"a\":\r\n1}".into(), Some("{ \t\"a\":  1}".to_owned())),
+            ("\"\u{e9}\u{1f34e}\"".into(), Some(r#""\u00e9\ud83c\udf4e""#.to_owned())),
+            // Six bytes for each in ASCII.
+            (format!("\"{}\"", "\u{e9}".repeat(11_000)).into(), None),
+            (Bytes::from_static(b"\"\xe9\""), None),
+            (Bytes::from_static(b"\"\0\""), None),
         ];
-        for (cause, sent) in table {
-            let len = cause.len();
+        for (cause, expected) in table {
+            let begin = cause.slice(..cause.len().min(20));
             let report = ErrorReport::new("A", "").with_xray_cause(cause);
-            assert_eq!(
-                report.headers().any(|(name, _)| name == XRAY_ERROR_CAUSE),
-                sent,
-                "{len} bytes"
-            );
+            let sent = report.headers().find(|(name, _)| name == XRAY_ERROR_CAUSE);
+            let sent = sent.map(|(_, value)| value.to_str().unwrap().to_owned());
+            assert!(sent == expected, "{begin:?}");
+        }
+    }
+
+    #[test]
+    fn report_over_the_limit_is_cut_and_keeps_its_type() {
+        let long = "x".repeat(7 << 20);
+        let table = [
+            (ErrorReport::new("T", &*long), 0),
+            (ErrorReport::new("T", &*long).with_stack_trace(["frame"]), 1),
+            (ErrorReport::new("T", "m").with_stack_trace([&*long, "frame"]), 0),
+            (ErrorReport::new("T", "m").with_stack_trace(["frame", &*long]), 1),
+        ];
+        for (report, frames) in table {
+            let body = report.body();
+            assert!(body.len() <= 6_291_556, "{} bytes", body.len());
+            let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(body["errorType"], "T");
+            let message = body["errorMessage"].as_str().unwrap();
+            assert!(message == "m" || message.ends_with("x\u{2026}"), "{} bytes", message.len());
+            assert_eq!(body["stackTrace"].as_array().unwrap().len(), frames);
         }
     }
 

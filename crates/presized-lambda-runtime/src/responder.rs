@@ -116,7 +116,7 @@ impl Responder {
     pub async fn fail(self, report: &ErrorReport) -> Result<Outcome, Error> {
         let mut headers = self.headers();
         headers.extend(report.headers());
-        let body = report.to_json();
+        let body = report.body();
         Outcome::of(self.api.post(Route::Error(&self.request_id), headers, body).await?)
     }
 

@@ -263,9 +263,11 @@ fn terminated() -> Pin<Box<dyn Future<Output = ()> + Send>> {
     }
 }
 
-/// Parses the value of the variable, if it is set.
+/// Parses the value of the variable, if it is set and not blank.
 fn concurrency(variable: Option<&str>) -> Result<Option<usize>, Error> {
-    let Some(text) = variable else { return Ok(None) };
+    let Some(text) = variable.map(str::trim).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
     match text.parse() {
         Ok(0) | Err(_) => Err(Error::config(format!(
             "{CONCURRENCY_VARIABLE} is {text:?} and must be a number of at least 1"
@@ -287,8 +289,11 @@ mod tests {
             (None, Some(None)),
             (Some("1"), Some(Some(1))),
             (Some("16"), Some(Some(16))),
+            (Some(" 2 "), Some(Some(2))),
+            (Some(""), Some(None)),
+            (Some(" "), Some(None)),
             (Some("0"), None),
-            (Some(""), None),
+            (Some("-1"), None),
             (Some("many"), None),
         ];
         for (variable, expected) in table {

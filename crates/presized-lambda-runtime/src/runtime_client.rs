@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::header::{HeaderMap, HeaderValue};
 use http::{Method, StatusCode, response};
 use presized::{BufferPool, Collect, Reader};
-use tokio::time;
+use tokio::time::{self, Instant};
 
 use super::api::Api;
 use super::connection::Exchange;
@@ -155,8 +155,9 @@ impl RuntimeClient {
 
     /// Waits for the head of the next invocation. [`read`](Self::read) reads its event.
     pub(super) async fn incoming(&self) -> Result<IncomingInvocation, Error> {
-        let mut pause = PAUSE_MIN;
+        let mut pause = Pause(PAUSE_MIN);
         loop {
+            let begin = Instant::now();
             let (head, exchange) = self.api.get(Route::NextInvocation).await?;
             match head.status {
                 StatusCode::OK => match self.responder(&head.headers) {
@@ -171,8 +172,7 @@ impl RuntimeClient {
                 _ => return Err(self.api.error(&head, exchange).await.into()),
             }
             self.api.discard(head, exchange).await;
-            time::sleep(pause).await;
-            pause = (pause * 2).min(PAUSE_MAX);
+            time::sleep(pause.after_poll(begin.elapsed())).await;
         }
     }
 
@@ -213,6 +213,20 @@ impl fmt::Debug for RuntimeClient {
     }
 }
 
+/// The time from one request to the next while there is no invocation.
+struct Pause(Duration);
+
+impl Pause {
+    /// Returns the pause after a poll that took `lasted`.
+    ///
+    /// A server that held the poll open needs no pause. An invocation would wait during one.
+    fn after_poll(&mut self, lasted: Duration) -> Duration {
+        let pause = self.0.saturating_sub(lasted);
+        self.0 = if pause.is_zero() { PAUSE_MIN } else { (self.0 * 2).min(PAUSE_MAX) };
+        pause
+    }
+}
+
 /// Returns `true` if a text is one segment of a path without escapes (RFC 3986, section 3.3).
 fn is_path_segment(text: &str) -> bool {
     let is_allowed =
@@ -226,8 +240,38 @@ fn is_path_segment(text: &str) -> bool {
 /// The maximum length of a request id. Lambda's have 36 bytes, and `Uri` takes 64 KiB in all.
 const ID_MAX: usize = 1024;
 
-/// The pause after the first response without an invocation. It doubles each time.
+/// The pause after the first response without an invocation. It doubles after each that comes
+/// earlier than the pause.
 const PAUSE_MIN: Duration = Duration::from_millis(50);
 
 /// The maximum pause after a response without an invocation.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pause_doubles_only_after_polls_that_are_shorter() {
+        // Each poll and the pause after it, in milliseconds.
+        let table = [
+            (0, 50),
+            (0, 100),
+            (50, 150),
+            (0, 400),
+            (0, 800),
+            (0, 1000),
+            (400, 600),
+            (1000, 0),
+            (20, 30),
+            (100, 0),
+            (60_000, 0),
+            (0, 50),
+        ];
+        let mut pause = Pause(PAUSE_MIN);
+        for (lasted, expected) in table {
+            let expected = Duration::from_millis(expected);
+            assert_eq!(pause.after_poll(Duration::from_millis(lasted)), expected, "{lasted} ms");
+        }
+    }
+}

@@ -106,6 +106,10 @@ impl RuntimeClientBuilder {
 
     /// Reads the environment, in which `variable` looks up a name.
     pub(super) fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let variable = |name: &str| {
+            let value = variable(name)?.trim().to_owned();
+            (!value.is_empty()).then_some(value)
+        };
         let endpoint = variable(ENDPOINT_VARIABLE)
             .ok_or_else(|| Error::config(format!("{ENDPOINT_VARIABLE} is not set")))?;
         let concurrency = variable(CONCURRENCY_VARIABLE).and_then(|number| number.parse().ok());
@@ -148,7 +152,7 @@ mod tests {
     #[test]
     fn pool_from_the_environment_grows_with_the_concurrency() {
         let api = ("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:9001");
-        let table = [(None, 16 << 20), (Some("4"), 64 << 20), (Some("many"), 16 << 20)];
+        let table = [(None, 16 << 20), (Some(" 4 "), 64 << 20), (Some(""), 16 << 20)];
         for (concurrency, idle_bytes) in table {
             let mut variables = vec![api];
             variables.extend(concurrency.map(|number| ("AWS_LAMBDA_MAX_CONCURRENCY", number)));
@@ -163,6 +167,7 @@ mod tests {
         let client = |endpoint: &str| RuntimeClient::builder().endpoint(endpoint);
         let table = [
             (from(&[]), "AWS_LAMBDA_RUNTIME_API is not set"),
+            (from(&[("AWS_LAMBDA_RUNTIME_API", " ")]), "AWS_LAMBDA_RUNTIME_API is not set"),
             (RuntimeClient::builder().build(), "endpoint is not set"),
             (client("a b").build(), "endpoint must be host:port or http://host:port/path"),
             (client("a:1").user_agent("\n").build(), "user agent must be a valid header value"),

@@ -85,8 +85,13 @@ pub const RESPONSE_MAX: u64 = (6 << 20) + 100;
 /// in bytes: 200 MiB.
 pub const STREAM_MAX: u64 = 200 << 20;
 
-/// The maximum length of [`XRAY_ERROR_CAUSE`] in bytes. Lambda drops a cause of 1 MiB and more.
-pub const XRAY_ERROR_CAUSE_MAX: usize = (1 << 20) - 1;
+/// The maximum length of [`XRAY_ERROR_CAUSE`] in bytes: 64 KiB.
+///
+/// A cause is a part of a segment, and X-Ray takes
+/// [segments](https://docs.aws.amazon.com/general/latest/gr/xray.html) of up to 64 KB. Lambda itself
+/// drops a cause of 1 MiB and more. Other servers of the Runtime API close the connection at shorter
+/// heads of requests, so that the error would not arrive.
+pub const XRAY_ERROR_CAUSE_MAX: usize = 64 << 10;
 
 /// The maximum length of all trailers of a streamed response in bytes, with the empty line.
 ///

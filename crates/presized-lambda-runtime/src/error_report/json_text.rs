@@ -17,6 +17,27 @@ pub(crate) fn cut(text: &str, max: usize) -> String {
     text.chars().take_while(fits).chain([ELLIPSIS]).collect()
 }
 
+/// Returns JSON in the characters of a header, if that takes at most `max` bytes.
+///
+/// Other characters stand in strings only, where an escape means the same (RFC 8259, section 7), and
+/// line breaks between tokens only.
+pub(super) fn to_ascii(json: &[u8], max: usize) -> Option<String> {
+    let json = std::str::from_utf8(json).ok().filter(|json| json.len() <= max)?;
+    let mut ascii = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '\r' | '\n' => ascii.push(' '),
+            _ if c.is_ascii() => ascii.push(c),
+            _ => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    ascii.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+        }
+    }
+    (ascii.len() <= max).then_some(ascii)
+}
+
 /// Returns the bytes that a text takes in JSON, without its quotes.
 pub(super) fn len(text: &str) -> usize {
     text.chars().map(char_len).sum()

@@ -129,6 +129,32 @@ async fn question_mark_converts_every_error() {
     assert_fails(json(report_in_anyhow), "Order.Refused", message).await;
 }
 
+#[tokio::test]
+async fn report_over_the_limit_is_cut_and_keeps_its_type() {
+    let long =
+        json(async |_: Value, _: Context| Err::<(), _>(ErrorReport::new("T", "x".repeat(7 << 20))));
+    let error = failure(long).await;
+    assert_eq!(error.error_type.as_deref(), Some("T"));
+    let message = error.error_message.unwrap();
+    assert!(message.starts_with("xxx") && message.ends_with("x\u{2026}"), "{}", message.len());
+}
+
+#[tokio::test]
+async fn error_with_a_long_xray_cause_arrives_and_the_next_invocation_succeeds() {
+    let function = async |len: usize, _: Context| match len {
+        0 => Ok("good"),
+        _ => Err(ErrorReport::new("T", "no").with_xray_cause(format!("\"{}\"", "x".repeat(len)))),
+    };
+    let (_emulator, client) = attached(json(function)).await;
+    for len in [60_000, 200_000, 2_000_000] {
+        let response = client.invoke(NAME).payload(len.to_string()).send().await.unwrap();
+        let error = response.function_error.expect("no function error");
+        assert_eq!(error.error_type.as_deref(), Some("T"), "{len} bytes");
+        let response = client.invoke(NAME).payload("0").send().await.unwrap();
+        assert_eq!(response.payload, r#""good""#, "after {len} bytes");
+    }
+}
+
 /// A service whose error is boxed, as that of many layers is.
 #[derive(Clone)]
 struct Boxing;
