@@ -17,6 +17,7 @@ use tokio::time;
 use tower_service::Service;
 
 use super::connect_error::ConnectError;
+use super::deferred_error::DeferredWriteError;
 use super::{BoxError, HttpVersion};
 
 /// Makes connections to one endpoint.
@@ -68,7 +69,7 @@ impl Connector {
 }
 
 impl Service<Uri> for Connector {
-    type Response = MaybeHttpsStream<TokioIo<TcpStream>>;
+    type Response = DeferredWriteError<MaybeHttpsStream<TokioIo<TcpStream>>>;
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
 
@@ -85,10 +86,11 @@ impl Service<Uri> for Connector {
         match &mut self.layers {
             Layers::Tcp(tcp) => {
                 let connecting = tcp.call(endpoint);
+                let is_http2 = self.version == HttpVersion::Http2;
                 Box::pin(async move {
                     let connected = time::timeout(timeout, connecting).await.map_err(timed_out)?;
                     match connected {
-                        Ok(stream) => Ok(stream.into()),
+                        Ok(stream) => Ok(DeferredWriteError::new(stream.into(), is_http2)),
                         Err(error) => Err(ConnectError::describe(error.into(), timeout)),
                     }
                 })
@@ -101,10 +103,11 @@ impl Service<Uri> for Connector {
                     let stream =
                         connected.map_err(|error| ConnectError::describe(error, timeout))?;
                     // A server may ignore ALPN, and would read the preface of HTTP/2 as a request.
-                    if must_agree && !stream.connected().is_negotiated_h2() {
+                    let is_http2 = stream.connected().is_negotiated_h2();
+                    if must_agree && !is_http2 {
                         return Err("the server did not agree to HTTP/2 by ALPN".into());
                     }
-                    Ok(stream)
+                    Ok(DeferredWriteError::new(stream, is_http2))
                 })
             }
         }

@@ -11,7 +11,7 @@
 //   target, endpoint, canonical,
 //   sign, credentials                 the request
 //   transport, connector, tls_*,
-//   request_body                      the connection
+//   deferred_error, request_body      the connection
 //   invocation, stream, frame_*,
 //   error_report                      the response
 //   error, *_error, recorder,
@@ -27,6 +27,7 @@ mod clock;
 mod connect_error;
 mod connector;
 mod credentials;
+mod deferred_error;
 mod endpoint;
 mod environment;
 mod error;

@@ -46,8 +46,7 @@ impl Endpoint {
 
     /// Returns the certificate of the server in PEM, if it speaks TLS.
     pub fn certificate_pem(&self) -> Option<String> {
-        let certificate = STANDARD.encode(self.certificate.as_ref()?);
-        Some(format!("-----BEGIN CERTIFICATE-----\n{certificate}\n-----END CERTIFICATE-----\n"))
+        self.certificate.as_ref().map(|certificate| pem(certificate))
     }
 
     /// Returns a TLS configuration that trusts this server only.
@@ -62,6 +61,12 @@ impl Endpoint {
             .with_root_certificates(roots)
             .with_no_client_auth())
     }
+}
+
+/// Returns a certificate in PEM.
+pub fn pem(certificate: &CertificateDer<'_>) -> String {
+    let certificate = STANDARD.encode(certificate);
+    format!("-----BEGIN CERTIFICATE-----\n{certificate}\n-----END CERTIFICATE-----\n")
 }
 
 /// A connection that is kept alive between requests.

@@ -8,12 +8,22 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
 use tokio::sync::oneshot;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
-use crate::chunked;
+use crate::{client, server};
+
+use request::{next_head, read_body};
+
+pub use early::{Early, End};
+pub use request::Recorded;
+
+mod early;
+mod request;
 
 /// The reaction of a server to a request that it has read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,48 +53,12 @@ impl Reply {
     }
 }
 
-/// A request as it was read.
-#[derive(Clone, Debug)]
-pub struct Recorded {
-    /// Request line and headers, up to and without the empty line.
-    pub head: String,
-    /// The content, without the chunked coding.
-    pub body: Vec<u8>,
-    /// The body as received: chunks with their sizes, and trailers.
-    pub wire: Vec<u8>,
-    /// The number of the connection, from 0.
-    pub connection: usize,
-}
-
-impl Recorded {
-    /// Returns the path and query of the request line.
-    pub fn target(&self) -> &str {
-        self.head.split(' ').nth(1).unwrap_or_default()
-    }
-
-    /// Returns the value of a header field.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        field(self.head.lines().skip(1), name)
-    }
-
-    /// Returns the value of a trailer field.
-    pub fn trailer(&self, name: &str) -> Option<&str> {
-        let trailers = chunked::split(&self.wire)?.trailers;
-        field(std::str::from_utf8(trailers).ok()?.lines(), name)
-    }
-}
-
-fn field<'a>(mut lines: impl Iterator<Item = &'a str>, name: &str) -> Option<&'a str> {
-    lines.find_map(|line| {
-        let (found, value) = line.split_once(':')?;
-        found.eq_ignore_ascii_case(name).then(|| value.trim())
-    })
-}
-
 /// An HTTP/1.1 server on a free port of the loopback address. Dropping it ends it.
 #[derive(Debug)]
 pub struct Scripted {
     address: SocketAddr,
+    /// In PEM, if the server speaks TLS.
+    certificate: Option<String>,
     requests: Arc<Mutex<Vec<Recorded>>>,
     closed: Arc<AtomicUsize>,
     stop: Option<oneshot::Sender<()>>,
@@ -94,25 +68,57 @@ pub struct Scripted {
 impl Scripted {
     /// Starts a server that replies as `reply` says. `reply` gets the number of earlier requests.
     pub fn start(reply: impl Fn(usize, &Recorded) -> Reply + Send + Sync + 'static) -> Self {
+        Self::spawn(false, |_, _| None, reply)
+    }
+
+    /// Starts a server over TLS.
+    pub fn start_tls(reply: impl Fn(usize, &Recorded) -> Reply + Send + Sync + 'static) -> Self {
+        Self::spawn(true, |_, _| None, reply)
+    }
+
+    /// Starts a server that responds before the payload has arrived if `early` returns a response.
+    /// Otherwise it replies with `reply`. `early` gets the number of earlier heads.
+    pub fn start_early(
+        tls: bool,
+        early: impl Fn(usize, &Recorded) -> Option<Early> + Send + Sync + 'static,
+        reply: Reply,
+    ) -> Self {
+        Self::spawn(tls, early, move |_, _| reply.clone())
+    }
+
+    fn spawn(
+        tls: bool,
+        early: impl Fn(usize, &Recorded) -> Option<Early> + Send + Sync + 'static,
+        reply: impl Fn(usize, &Recorded) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         listener.set_nonblocking(true).expect("a socket of our own");
         let address = listener.local_addr().expect("a bound socket");
+        let tls = tls.then(|| server::certify(&[]).expect("a certificate of our own"));
+        let (certificate, acceptor) = tls.unzip();
         let requests = Arc::new(Mutex::new(Vec::new()));
         let (stop, stopped) = oneshot::channel();
         let closed = Arc::new(AtomicUsize::new(0));
-        let (seen, gone) = (Arc::clone(&requests), Arc::clone(&closed));
+        let script = Arc::new(Script {
+            early,
+            reply,
+            heads: AtomicUsize::new(0),
+            requests: Arc::clone(&requests),
+            closed: Arc::clone(&closed),
+        });
         let serving = move || {
             let runtime = runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime").block_on(async {
                 tokio::select! {
                     _ = stopped => {}
-                    () = accept(listener, Arc::new(reply), seen, gone) => {}
+                    () = accept(listener, acceptor, script) => {}
                 }
             });
         };
         let thread = thread::Builder::new().name("scripted server".to_owned()).spawn(serving);
         Self {
             address,
+            certificate: certificate.map(|der| client::pem(&der)),
             requests,
             closed,
             stop: Some(stop),
@@ -131,7 +137,13 @@ impl Scripted {
 
     /// Returns the URL of the server.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        let scheme = if self.certificate.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
+    /// Returns the certificate of the server in PEM, if it speaks TLS.
+    pub fn certificate_pem(&self) -> Option<&str> {
+        self.certificate.as_deref()
     }
 
     /// Returns the address of the server.
@@ -160,112 +172,131 @@ impl Drop for Scripted {
     }
 }
 
-async fn accept<F>(
-    listener: std::net::TcpListener,
-    reply: Arc<F>,
+/// The reactions of a server, and its records.
+struct Script<E, R> {
+    early: E,
+    reply: R,
+    heads: AtomicUsize,
     requests: Arc<Mutex<Vec<Recorded>>>,
     closed: Arc<AtomicUsize>,
+}
+
+async fn accept<E, R>(
+    listener: std::net::TcpListener,
+    acceptor: Option<TlsAcceptor>,
+    script: Arc<Script<E, R>>,
 ) where
-    F: Fn(usize, &Recorded) -> Reply + Send + Sync + 'static,
+    E: Fn(usize, &Recorded) -> Option<Early> + Send + Sync + 'static,
+    R: Fn(usize, &Recorded) -> Reply + Send + Sync + 'static,
 {
     let listener = TcpListener::from_std(listener).expect("the listener is non-blocking");
     let mut connections = 0;
     while let Ok((stream, _)) = listener.accept().await {
         let connection = connections;
         connections += 1;
-        let (reply, requests) = (Arc::clone(&reply), Arc::clone(&requests));
-        let closed = Arc::clone(&closed);
+        let (script, acceptor) = (Arc::clone(&script), acceptor.clone());
         tokio::spawn(async move {
             // An error means that the client closed the connection, which a test may do.
-            let _: io::Result<()> = serve(stream, connection, |request| {
-                let number = {
-                    let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
-                    requests.push(request.clone());
-                    requests.len() - 1
-                };
-                reply(number, request)
-            })
+            let _: io::Result<()> = async {
+                stream.set_nodelay(true)?;
+                match acceptor {
+                    Some(acceptor) => {
+                        script.serve(acceptor.accept(stream).await?, connection).await
+                    }
+                    None => script.serve(stream, connection).await,
+                }
+            }
             .await;
-            closed.fetch_add(1, Ordering::SeqCst);
+            script.closed.fetch_add(1, Ordering::SeqCst);
         });
     }
 }
 
-async fn serve(
-    mut stream: TcpStream,
-    connection: usize,
-    mut reply: impl FnMut(&Recorded) -> Reply,
-) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    let mut read = Vec::new();
-    while let Some(request) = next_request(&mut stream, &mut read, connection).await? {
-        match reply(&request) {
-            Reply::Keep(bytes) => stream.write_all(&bytes).await?,
-            Reply::Close(bytes) => {
-                stream.write_all(&bytes).await?;
-                return stream.shutdown().await;
-            }
-            Reply::Reset(bytes) => {
-                stream.write_all(&bytes).await?;
-                // On the loopback interface the written bytes arrive before the reset.
-                return stream.set_zero_linger();
-            }
-            Reply::Hang(bytes) => {
-                stream.write_all(&bytes).await?;
-                return until_gone(&mut stream).await;
-            }
-            Reply::Trickle(bytes, pause, pieces) => {
-                stream.write_all(&bytes).await?;
-                for piece in pieces {
-                    tokio::time::sleep(pause).await;
-                    stream.write_all(&piece).await?;
+impl<E, R> Script<E, R>
+where
+    E: Fn(usize, &Recorded) -> Option<Early>,
+    R: Fn(usize, &Recorded) -> Reply,
+{
+    async fn serve<S: Socket>(&self, mut stream: S, connection: usize) -> io::Result<()> {
+        let mut read = Vec::new();
+        while let Some(mut request) = next_head(&mut stream, &mut read, connection).await? {
+            let head = self.heads.fetch_add(1, Ordering::SeqCst);
+            if let Some(early) = (self.early)(head, &request) {
+                if early::respond(&mut stream, &request, &mut read, early).await? {
+                    continue;
                 }
+                return Ok(());
+            }
+            if !read_body(&mut stream, &mut read, &mut request).await? {
+                return Ok(());
+            }
+            let number = {
+                let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+                requests.push(request.clone());
+                requests.len() - 1
+            };
+            if !send(&mut stream, (self.reply)(number, &request)).await? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A TCP connection, or TLS over it.
+trait Socket: AsyncRead + AsyncWrite + Unpin + Send {
+    fn tcp(&self) -> &TcpStream;
+}
+
+impl Socket for TcpStream {
+    fn tcp(&self) -> &TcpStream {
+        self
+    }
+}
+
+impl Socket for TlsStream<TcpStream> {
+    fn tcp(&self) -> &TcpStream {
+        self.get_ref().0
+    }
+}
+
+/// Sends a reply, and returns whether another request can follow.
+async fn send<S: Socket>(stream: &mut S, reply: Reply) -> io::Result<bool> {
+    match reply {
+        Reply::Keep(bytes) => write(stream, &bytes).await?,
+        Reply::Close(bytes) => {
+            write(stream, &bytes).await?;
+            stream.shutdown().await?;
+            return Ok(false);
+        }
+        Reply::Reset(bytes) => {
+            write(stream, &bytes).await?;
+            // On the loopback interface the written bytes arrive before the reset.
+            stream.tcp().set_zero_linger()?;
+            return Ok(false);
+        }
+        Reply::Hang(bytes) => {
+            write(stream, &bytes).await?;
+            until_gone(stream).await?;
+            return Ok(false);
+        }
+        Reply::Trickle(bytes, pause, pieces) => {
+            write(stream, &bytes).await?;
+            for piece in pieces {
+                tokio::time::sleep(pause).await;
+                write(stream, &piece).await?;
             }
         }
     }
-    Ok(())
+    Ok(true)
 }
 
-/// Returns the next request, or `None` if the client closed the connection. Bytes after the request
-/// stay in `read`.
-async fn next_request(
-    stream: &mut TcpStream,
-    read: &mut Vec<u8>,
-    connection: usize,
-) -> io::Result<Option<Recorded>> {
-    let head_len = loop {
-        if let Some(end) = read.windows(4).position(|window| window == b"\r\n\r\n") {
-            break end;
-        }
-        if stream.read_buf(read).await? == 0 {
-            return Ok(None);
-        }
-    };
-    let head = String::from_utf8_lossy(&read[..head_len]).into_owned();
-    let rest = read.split_off(head_len + 4);
-    *read = rest;
-    let mut request = Recorded { head, body: Vec::new(), wire: Vec::new(), connection };
-    let is_chunked = request.header("transfer-encoding") == Some("chunked");
-    let length = request.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
-    let (content, end) = loop {
-        let found = if is_chunked {
-            chunked::split(read).map(|body| (body.content, read.len() - body.rest.len()))
-        } else {
-            read.get(..length).map(|body| (body.to_vec(), length))
-        };
-        match found {
-            Some(found) => break found,
-            None if stream.read_buf(read).await? == 0 => return Ok(None),
-            None => {}
-        }
-    };
-    let rest = read.split_off(end);
-    request.wire = std::mem::replace(read, rest);
-    request.body = content;
-    Ok(Some(request))
+async fn write<S: Socket>(stream: &mut S, bytes: &[u8]) -> io::Result<()> {
+    stream.write_all(bytes).await?;
+    stream.flush().await
 }
 
-async fn until_gone(stream: &mut TcpStream) -> io::Result<()> {
+async fn until_gone<S: Socket>(stream: &mut S) -> io::Result<()> {
     let mut ignored = [0; 1024];
     while stream.read(&mut ignored).await? > 0 {}
     Ok(())

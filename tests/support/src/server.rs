@@ -67,7 +67,7 @@ impl Server {
     /// and [`stalled`].
     pub fn start(protocol: Protocol) -> io::Result<Self> {
         pattern::prepare();
-        let tls = (protocol == Protocol::Tls).then(certify).transpose()?;
+        let tls = (protocol == Protocol::Tls).then(|| certify(&[])).transpose()?;
         let (certificate, acceptor) = tls.unzip();
         Self::spawn(protocol, certificate, move |stream| {
             let acceptor = acceptor.clone();
@@ -201,17 +201,20 @@ async fn respond_raw(mut stream: TcpStream, response: &[u8]) -> io::Result<()> {
     stream.shutdown().await
 }
 
-/// Returns a certificate for the loopback address, and an acceptor that presents it.
-fn certify() -> io::Result<(CertificateDer<'static>, TlsAcceptor)> {
+/// Returns a certificate for the loopback address, and an acceptor that presents it and agrees to
+/// these protocols by ALPN.
+pub fn certify(protocols: &[&str]) -> io::Result<(CertificateDer<'static>, TlsAcceptor)> {
     let certified = rcgen::generate_simple_self_signed([Ipv4Addr::LOCALHOST.to_string()])
         .map_err(io::Error::other)?;
     let certificate = certified.cert.der().clone();
     let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
-    let config = ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .map_err(io::Error::other)?
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate.clone()], key.into())
-        .map_err(io::Error::other)?;
+    let mut config =
+        ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .map_err(io::Error::other)?
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.clone()], key.into())
+            .map_err(io::Error::other)?;
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
     Ok((certificate, TlsAcceptor::from(Arc::new(config))))
 }

@@ -4,6 +4,7 @@
 mod connect;
 mod http1;
 mod http2;
+mod unread;
 
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -38,11 +39,11 @@ fn transport(version: HttpVersion) -> Transport {
     Transport::new(plain(version), Duration::from_secs(60))
 }
 
-fn post(address: SocketAddr, payload: &'static str) -> Request<Full<Bytes>> {
+fn post(address: SocketAddr, payload: impl Into<Bytes>) -> Request<Full<Bytes>> {
     Request::builder()
         .method(Method::POST)
         .uri(format!("http://{address}/functions/f"))
-        .body(Full::from(payload))
+        .body(Full::new(payload.into()))
         .unwrap()
 }
 

@@ -4,6 +4,7 @@ mod credentials;
 mod deadlines;
 mod keep_alive;
 mod quota;
+mod refusals;
 mod reports;
 mod requests;
 mod responses;
@@ -19,7 +20,13 @@ use presized_support::scripted::{Reply, Scripted};
 
 /// Returns the settings of a client of `server`, with short waits.
 fn builder(server: &Scripted) -> ClientBuilder {
-    Client::builder()
+    let mut builder = Client::builder();
+    if let Some(certificate) = server.certificate_pem() {
+        // An error means that another test has installed it. The crate has none without features.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        builder = builder.system_roots(false).root_certificates_pem(certificate);
+    }
+    builder
         .region("us-east-1")
         .endpoint(server.url())
         .credentials(keys("AKIDEXAMPLE", "not-a-real-secret"))

@@ -90,7 +90,7 @@ async fn keep_alive_probes_start_before_a_gateway_drops_the_flow() {
         (secure, server.endpoint().url("/")),
     ] {
         let connection = within(connector.call(uri.parse().unwrap())).await.unwrap();
-        let socket = match &connection {
+        let socket = match &connection.stream {
             MaybeHttpsStream::Http(stream) => SockRef::from(stream.inner()),
             MaybeHttpsStream::Https(stream) => {
                 SockRef::from(stream.inner().get_ref().0.inner().inner())

@@ -70,6 +70,35 @@ async fn request_has_the_authority_of_the_uri_and_no_host() {
     assert_eq!(within(server).await.unwrap(), (expected, false));
 }
 
+/// RFC 9113, section 8.1: the server may ask the client with NO_ERROR to stop the payload.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn response_to_an_unread_payload_arrives_although_the_stream_is_reset() {
+    let (listener, address) = listen().await;
+    let server = task::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        let mut connection = h2::server::handshake(stream).await.unwrap();
+        let mut count = 0;
+        while let Some(Ok((_unread, mut respond))) = connection.accept().await {
+            let response = http::Response::builder().status(413).body(()).unwrap();
+            let mut body = respond.send_response(response, false).unwrap();
+            body.send_data(Bytes::from_static(b"{}"), true).unwrap();
+            // h2 resets the stream with NO_ERROR when the unread request is dropped.
+            count += 1;
+        }
+        count
+    });
+    let transport = transport(HttpVersion::Http2);
+    for _ in 0..100 {
+        let payload = Bytes::from_static(&[b'x'; 7 << 20]);
+        let response = within(transport.send(post(address, payload))).await.unwrap();
+        assert_eq!(response.status(), 413);
+        let body = within(response.into_body().collect()).await.unwrap().to_bytes();
+        assert_eq!(body, "{}");
+    }
+    drop(transport);
+    assert_eq!(within(server).await.unwrap(), 100, "on one connection");
+}
+
 #[tokio::test]
 async fn connection_is_replaced_after_goaway() {
     let (listener, address) = listen().await;
@@ -138,15 +167,20 @@ async fn read_stream(stream: &mut TcpStream) {
     }
 }
 
-fn frame(kind: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(super) fn frame(kind: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    flagged(kind, 0, stream, payload)
+}
+
+pub(super) fn flagged(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
-    [&length[1..], &[kind, 0], &stream.to_be_bytes(), payload].concat()
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-const GOAWAY: u8 = 7;
+pub(super) const HEADERS: u8 = 1;
+pub(super) const RST_STREAM: u8 = 3;
+pub(super) const SETTINGS: u8 = 4;
+pub(super) const GOAWAY: u8 = 7;
+pub(super) const WINDOW_UPDATE: u8 = 8;
 const END_STREAM: u8 = 1;
