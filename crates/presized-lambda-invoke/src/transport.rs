@@ -60,6 +60,8 @@ impl Transport {
             .http2_initial_connection_window_size(HTTP2_CONNECTION_WINDOW)
             .http2_keep_alive_interval(HTTP2_PING_INTERVAL)
             .http2_keep_alive_timeout(HTTP2_PING_TIMEOUT)
+            .http2_max_concurrent_reset_streams(HTTP2_RESET_STREAMS)
+            .http2_max_local_error_reset_streams(HTTP2_STREAM_ERRORS)
             .build(connector);
         let keep_alive = Arc::new(KeepAlive::new(idle_timeout));
         Self { client, http1, last_response: Arc::default(), keep_alive }
@@ -284,6 +286,20 @@ const HTTP2_CONNECTION_WINDOW: u32 = (1 << 31) - 1;
 /// The time after a response in which the next request does not yield first, in microseconds. A
 /// server that closes the connection within it could also do so while the request is sent.
 const RECENT: u64 = 1000;
+
+/// The number of reset streams that a connection remembers, each for one second. The frames that
+/// the server had sent before it saw the reset are ignored. A late frame of a forgotten stream
+/// causes another reset. A thousand streams take less than 2.4 MB, counted with the memory of the
+/// server.
+const HTTP2_RESET_STREAMS: usize = 1024;
+
+/// The number of stream errors after which h2 ends the connection, and all other calls on it: none.
+///
+/// h2 counts the late frames of forgotten streams as errors, so that a connection would end after
+/// 1,024 of them, however old it is. The limit protects servers, whose clients choose the number of
+/// streams (<https://docs.rs/h2/latest/h2/client/struct.Builder.html#method.max_local_error_reset_streams>).
+/// A client opens its streams itself, and a frame of any other stream still ends the connection.
+const HTTP2_STREAM_ERRORS: Option<usize> = None;
 
 /// Pings are sent while a request waits for its response. They keep the flow alive as TCP probes
 /// do, and they reach the server through a proxy, which acknowledges TCP itself.

@@ -7,6 +7,7 @@ mod quota;
 mod refusals;
 mod reports;
 mod requests;
+mod resets;
 mod responses;
 mod retries;
 mod secrets;
