@@ -5,6 +5,8 @@
 //! and in event streams. It cannot detect it within a content length or over HTTP/2: there the
 //! payload may have bytes inserted, but no other difference.
 //!
+//! Over TLS, the proxies see only encrypted bytes, and the client detects every duplicate.
+//!
 //! Each proxy keeps its port while it does not listen, by SO_REUSEPORT, which Windows does not have.
 
 #![cfg(unix)]
@@ -39,17 +41,28 @@ use crate::verdict::{Way, make};
 
 #[test]
 fn call_over_http1_is_correct_or_fails_and_never_runs_twice() {
-    chaos(Plan { version: HttpVersion::Http1, calls: 10_000, in_flight: 32 });
+    chaos(Plan { version: HttpVersion::Http1, tls: false, calls: 10_000, in_flight: 32 });
+}
+
+#[test]
+fn call_over_http1_and_tls_is_correct_or_fails_and_never_runs_twice() {
+    chaos(Plan { version: HttpVersion::Http1, tls: true, calls: 4_000, in_flight: 32 });
 }
 
 #[test]
 fn call_over_http2_is_correct_or_fails_and_never_runs_twice() {
-    chaos(Plan { version: HttpVersion::Http2, calls: 4_000, in_flight: 12 });
+    chaos(Plan { version: HttpVersion::Http2, tls: false, calls: 4_000, in_flight: 12 });
+}
+
+#[test]
+fn call_over_http2_and_tls_is_correct_or_fails_and_never_runs_twice() {
+    chaos(Plan { version: HttpVersion::Http2, tls: true, calls: 2_000, in_flight: 12 });
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     version: HttpVersion,
+    tls: bool,
     calls: u32,
     in_flight: u32,
 }
@@ -63,9 +76,11 @@ fn chaos(plan: Plan) {
 }
 
 async fn run(seed: u64, plan: Plan) {
-    let Plan { version, calls, in_flight } = plan;
+    let Plan { version, tls, calls, in_flight } = plan;
     let begin = Instant::now();
-    let server = Server::start(seed, version, calls);
+    // An error means that another test has installed it. The crate has none without features.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let server = Server::start(seed, version, tls, calls);
     let http2 = version == HttpVersion::Http2;
     // All calls share one HTTP/2 connection, so that each fault affects all of them.
     let respite = if http2 { 64 << 10 } else { 0 };
@@ -77,9 +92,15 @@ async fn run(seed: u64, plan: Plan) {
     let reports = Arc::new(AtomicU32::new(0));
     let client = |proxy: &Proxy| {
         let reports = reports.clone();
-        Client::builder()
+        let mut builder = Client::builder();
+        let mut scheme = "http";
+        if let Some(certificate) = &server.certificate {
+            builder = builder.system_roots(false).root_certificates_pem(certificate.as_str());
+            scheme = "https";
+        }
+        builder
             .region("us-east-1")
-            .endpoint(format!("http://{}", proxy.address))
+            .endpoint(format!("{scheme}://{}", proxy.address))
             .credentials(Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None, None, "test"))
             .backoff(Duration::from_millis(2), Duration::from_millis(4))
             .idle_timeout(Duration::from_millis(100))
@@ -91,7 +112,8 @@ async fn run(seed: u64, plan: Plan) {
             .build()
             .unwrap()
     };
-    let clients = [(client(&harsh), Way::True), (client(&altering), Way::Altering { http2 })];
+    let altered = if tls { Way::True } else { Way::Altering { http2 } };
+    let clients = [(client(&harsh), Way::True), (client(&altering), altered)];
 
     let next = Arc::new(AtomicU32::new(0));
     let mut callers = JoinSet::new();

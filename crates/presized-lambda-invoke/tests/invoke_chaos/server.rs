@@ -18,7 +18,10 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use presized_lambda_invoke::HttpVersion;
-use tokio::net::{TcpListener, TcpStream};
+use presized_support::client::pem;
+use presized_support::server::certify;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::time::{sleep, timeout};
 
 use crate::background::{Background, Open};
@@ -28,6 +31,8 @@ use crate::call::{CHUNK_MIN, Call, Scenario, log_uniform, rng};
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
+    /// In PEM, if the server speaks TLS.
+    pub(crate) certificate: Option<String>,
     pub(crate) record: Arc<Record>,
     _background: Background,
 }
@@ -54,7 +59,7 @@ pub(crate) struct Counts {
 }
 
 impl Server {
-    pub(crate) fn start(seed: u64, version: HttpVersion, calls: u32) -> Self {
+    pub(crate) fn start(seed: u64, version: HttpVersion, tls: bool, calls: u32) -> Self {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
@@ -66,26 +71,50 @@ impl Server {
             open: Arc::default(),
         });
         let kept = Arc::clone(&record);
+        let protocol = if version == HttpVersion::Http2 { "h2" } else { "http/1.1" };
+        let tls = tls.then(|| certify(&[protocol]).unwrap());
+        let (certificate, acceptor) = tls.unzip();
         let serving = async move {
             let listener = TcpListener::from_std(listener).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
                 let number = record.connections.fetch_add(1, Relaxed);
-                tokio::spawn(serve(stream, version, number, record.clone()));
+                let (acceptor, record) = (acceptor.clone(), record.clone());
+                tokio::spawn(async move {
+                    let _open = Open::new(&record.open);
+                    // It fails only if the connection is already closed.
+                    let _ = stream.set_nodelay(true);
+                    match acceptor {
+                        None => serve(stream, version, number, &record).await,
+                        Some(acceptor) => {
+                            // An error means that the proxy has disturbed the handshake.
+                            if let Ok(stream) = acceptor.accept(stream).await {
+                                serve(stream, version, number, &record).await;
+                            }
+                        }
+                    }
+                });
             }
         };
-        Self { address, record: kept, _background: Background::start("server", serving) }
+        Self {
+            address,
+            certificate: certificate.map(|certificate| pem(&certificate)),
+            record: kept,
+            _background: Background::start("server", serving),
+        }
     }
 }
 
 /// Serves one connection, and shuts it down gracefully after a while.
-async fn serve(stream: TcpStream, version: HttpVersion, number: u32, record: Arc<Record>) {
-    let _open = Open::new(&record.open);
+async fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    version: HttpVersion,
+    number: u32,
+    record: &Arc<Record>,
+) {
     let lifetime = Duration::from_millis(rng(record.seed, [2, number]).u64(20..500));
-    // It fails only if the connection is already closed.
-    let _ = stream.set_nodelay(true);
     let stream = TokioIo::new(stream);
-    let service = service_fn(move |request| {
-        let record = record.clone();
+    let service = service_fn(|request| {
+        let record = Arc::clone(record);
         async move { respond(request, &record).await }
     });
     if version == HttpVersion::Http2 {
