@@ -1,6 +1,11 @@
 //! The cache of a provider's credentials, which refreshes them shortly before they expire.
 //!
 //! While there are no credentials, the caller must bound the wait: the cache does not.
+//!
+//! The identity cache of aws-smithy-runtime 1.16.2, read on 2026-12-01, does not replace it. It drops
+//! expired credentials before it asks the provider, so that a call fails if the provider does. It
+//! cannot drop credentials that the service has refused, and all calls wait for a refresh. It would
+//! add three crates.
 
 use std::error::Error as StdError;
 use std::fmt;
