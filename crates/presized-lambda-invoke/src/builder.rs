@@ -14,6 +14,7 @@ use super::recorder::Hook;
 use super::retry::RetryPolicy;
 use super::retry_quota::RETRY_QUOTA;
 use super::tls_settings::{Identity, TlsSettings};
+use super::trace::Lookup;
 use super::{CallReport, HttpVersion};
 
 /// The settings of a [`Client`](super::Client).
@@ -42,7 +43,7 @@ use super::{CallReport, HttpVersion};
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct ClientBuilder {
     /// Reads a variable. It is `None` if the environment is not read.
-    environment: Option<fn(&str) -> Option<String>>,
+    pub(super) environment: Option<Lookup>,
     region: Option<String>,
     endpoint: Option<String>,
     fips: Option<bool>,
@@ -88,6 +89,9 @@ impl ClientBuilder {
     /// `AWS_USE_DUALSTACK_ENDPOINT`
     /// (<https://docs.aws.amazon.com/sdkref/latest/guide/settings-reference.html>). White space
     /// around a value is ignored, and a variable that is empty or blank counts as unset.
+    ///
+    /// Inside a function, where `AWS_LAMBDA_FUNCTION_NAME` is set, each call reads
+    /// `_X_AMZN_TRACE_ID`: see [`Invoke::trace_id`](super::Invoke::trace_id).
     pub fn environment(mut self) -> Self {
         self.environment = Some(|name| env::var(name).ok());
         self

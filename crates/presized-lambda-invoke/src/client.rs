@@ -13,6 +13,7 @@ use super::recorder::Hook;
 use super::retry::RetryPolicy;
 use super::retry_quota::RetryQuota;
 use super::sign::Signer;
+use super::trace::Lookup;
 use super::transport::Transport;
 use super::{ClientBuilder, Error, Invocation, Invoke, ResponseStream};
 
@@ -101,6 +102,8 @@ pub(super) struct ClientInner {
     pub(super) credentials: CredentialsCache,
     pub(super) signer: Signer,
     pub(super) clock: Arc<Clock>,
+    /// Reads the environment if this process is a function, for the trace of each call.
+    pub(super) function_environment: Option<Lookup>,
     /// The headers of every request.
     pub(super) headers: HeaderMap,
     pub(super) retry: RetryPolicy,

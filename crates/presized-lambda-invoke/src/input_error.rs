@@ -1,15 +1,18 @@
 use std::fmt;
 
 use http::HeaderName;
-use http::header::InvalidHeaderValue;
 
 /// Why an option of a call cannot be written into a request.
 #[derive(Debug)]
 pub(super) enum InputError {
     /// The payload cannot be serialized.
     Json(serde_json::Error),
+    /// The name of a header has characters that a name cannot have.
+    HeaderName(http::Error),
     /// The value of a header has characters that a header cannot carry.
-    Header { name: HeaderName, source: InvalidHeaderValue },
+    Header { name: HeaderName, source: http::Error },
+    /// The client or its connection sets this header. There may be a setter.
+    Reserved { name: HeaderName, setter: Option<&'static str> },
     /// The value of a header begins or ends with a space or a tab.
     Blank { name: HeaderName },
     /// The limit of the response is above the capacity of the memory budget.
@@ -20,8 +23,18 @@ impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Json(_) => f.write_str("payload cannot be serialized as JSON"),
+            Self::HeaderName(_) => f.write_str(
+                "name of a header has characters that a name cannot have: use ASCII letters, \
+                 digits and hyphens",
+            ),
             Self::Header { name, .. } => {
                 write!(f, "value of {name} has characters that a header cannot carry")
+            }
+            Self::Reserved { name, setter: None } => {
+                write!(f, "header {name} is set by the client and cannot be replaced")
+            }
+            Self::Reserved { name, setter: Some(setter) } => {
+                write!(f, "header {name} is set by the client: call {setter} instead")
             }
             Self::Blank { name } => {
                 write!(f, "value of {name} must not begin or end with a space or a tab")
@@ -39,8 +52,8 @@ impl std::error::Error for InputError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Json(source) => Some(source),
-            Self::Header { source, .. } => Some(source),
-            Self::Blank { .. } | Self::LimitOverBudget { .. } => None,
+            Self::HeaderName(source) | Self::Header { source, .. } => Some(source),
+            Self::Reserved { .. } | Self::Blank { .. } | Self::LimitOverBudget { .. } => None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A call before it is sent.
 
+mod headers;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -9,7 +11,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::HeaderMap;
-use http::header::{HeaderName, HeaderValue};
 use presized::MemoryBudget;
 use serde::Serialize;
 
@@ -99,7 +100,7 @@ impl<R> Invoke<R> {
 
     /// Asks for the log tail: the last 4 KiB of the function's log.
     pub fn tail_log(self) -> Self {
-        self.header(wire::LOG_TYPE, wire::LOG_TYPE_TAIL)
+        self.option(wire::LOG_TYPE, wire::LOG_TYPE_TAIL)
     }
 
     /// Sets the client context: JSON that the function finds in its context.
@@ -107,12 +108,12 @@ impl<R> Invoke<R> {
     /// It is sent in base64. Lambda accepts up to 3,583 bytes of base64.
     pub fn client_context(self, json: impl AsRef<[u8]>) -> Self {
         let encoded = STANDARD.encode(json);
-        self.header(wire::CLIENT_CONTEXT, &encoded)
+        self.option(wire::CLIENT_CONTEXT, &encoded)
     }
 
     /// Sets the tenant, for a function with tenant isolation.
     pub fn tenant_id(self, tenant_id: impl AsRef<str>) -> Self {
-        self.header(wire::TENANT_ID, tenant_id.as_ref())
+        self.option(wire::TENANT_ID, tenant_id.as_ref())
     }
 
     /// Sets the time that the call may take, from its begin to the end of the response, with all
@@ -155,20 +156,6 @@ impl<R> Invoke<R> {
         }
     }
 
-    fn header(mut self, name: HeaderName, value: &str) -> Self {
-        match HeaderValue::from_str(value) {
-            // RFC 9110, section 5.5: a recipient removes them, and would see another tenant.
-            Ok(_) if value.trim_matches([' ', '\t']) != value => {
-                self.fail(InputError::Blank { name });
-            }
-            Ok(value) => {
-                self.headers.insert(name, value);
-            }
-            Err(source) => self.fail(InputError::Header { name, source }),
-        }
-        self
-    }
-
     fn fail(&mut self, error: InputError) {
         self.error.get_or_insert(error);
     }
@@ -178,12 +165,12 @@ impl Invoke<Invocation> {
     /// Sets how Lambda handles the invocation. The default is
     /// [`InvocationType::RequestResponse`].
     pub fn invocation_type(self, invocation_type: InvocationType) -> Self {
-        self.header(wire::INVOCATION_TYPE, invocation_type.as_str())
+        self.option(wire::INVOCATION_TYPE, invocation_type.as_str())
     }
 
     /// Sets the name of the execution that a durable function starts or joins.
     pub fn durable_execution_name(self, name: impl AsRef<str>) -> Self {
-        self.header(wire::DURABLE_EXECUTION_NAME, name.as_ref())
+        self.option(wire::DURABLE_EXECUTION_NAME, name.as_ref())
     }
 
     /// Sets the limit of the response in bytes, inclusive, instead of the limit of the client.
@@ -234,6 +221,7 @@ impl Invoke<ResponseStream> {
 
 async fn run<R: CallResponse>(mut invoke: Invoke<R>) -> Result<R, Error> {
     let target = target_of(&mut invoke);
+    invoke.trace();
     let mut recorder = Recorder::new(
         invoke.client.hook.clone(),
         invoke.function,

@@ -9,7 +9,7 @@
 //   invoke, call, retry, retry_quota,
 //   clock                             one call and its attempts
 //   target, endpoint, canonical,
-//   sign, credentials                 the request
+//   sign, credentials, trace          the request
 //   transport, connector, tls_*,
 //   deferred_error, request_body      the connection
 //   invocation, stream, frame_*,
@@ -58,6 +58,7 @@ mod streamed_function_error;
 mod target;
 mod tls_error;
 mod tls_settings;
+mod trace;
 mod transport;
 mod user_agent_error;
 pub mod wire;

@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use aws_credential_types::Credentials;
 use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use sha2::{Digest, Sha256};
 
@@ -59,8 +59,8 @@ impl Signer {
 
     /// Inserts `X-Amz-Date`, `Authorization` and, if there is a token, `X-Amz-Security-Token`.
     ///
-    /// It replaces the headers of an earlier attempt. It signs `Host`, `Content-Type` and all
-    /// `X-Amz-*` of `headers`.
+    /// It replaces the headers of an earlier attempt. It signs all other `headers`, except those
+    /// that change on the way.
     pub(super) fn sign(
         &self,
         method: &Method,
@@ -192,9 +192,13 @@ impl fmt::Display for SignError {
 
 impl std::error::Error for SignError {}
 
-/// Returns whether a header is signed. Headers that a proxy or hyper may change are not.
+/// Returns whether a header is signed. The same are excluded as in `aws_sigv4`: the signature itself,
+/// and what proxies, X-Ray and hyper change.
 fn is_signed(name: &HeaderName) -> bool {
-    *name == HOST || *name == CONTENT_TYPE || name.as_str().starts_with("x-amz-")
+    !matches!(
+        name.as_str(),
+        "authorization" | "user-agent" | "transfer-encoding" | "x-amzn-trace-id"
+    )
 }
 
 /// Returns the value of `X-Amz-Date`, such as `20150830T123600Z` (ISO 8601, basic format).

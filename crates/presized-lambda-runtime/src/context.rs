@@ -49,6 +49,10 @@ pub struct Context {
     /// The ARN by which the function was invoked. It can contain a version or an alias.
     pub function_arn: Option<String>,
     /// The trace header of X-Ray.
+    ///
+    /// A call to another function has to pass it on, or X-Ray loses the trace and Lambda cannot stop
+    /// functions that call each other in a loop. With `presized-lambda-invoke`:
+    /// `client.invoke(name).trace_id(context.trace_id.as_deref())`.
     pub trace_id: Option<String>,
     /// The client context in JSON. Callers set it; the AWS Mobile SDK describes the device in it.
     pub client_context: Option<String>,

@@ -127,7 +127,8 @@ impl<H: Handler> Runtime<H> {
     ///
     /// The hook can put [`Context::trace_id`] into the environment as `_X_AMZN_TRACE_ID`, where SDKs
     /// of X-Ray look for it. This crate does not, because setting a variable is `unsafe`: only the
-    /// program can know that no other thread reads the environment at that moment.
+    /// program can know that no other thread reads the environment at that moment. A call by
+    /// `presized-lambda-invoke` needs no variable: it takes [`Context::trace_id`] itself.
     ///
     /// The hook is not called if a [`concurrency`](Self::concurrency) is set. State of the process
     /// would belong to several invocations then.

@@ -11,6 +11,7 @@ use crate::credentials::{self, CredentialsCache, NoCredentials};
 use crate::endpoint::{self, Endpoint, EndpointError, EndpointSettings};
 use crate::retry_quota::RetryQuota;
 use crate::sign::Signer;
+use crate::trace;
 use crate::transport::Transport;
 use crate::user_agent_error::UserAgentError;
 use crate::{Client, Error};
@@ -76,6 +77,7 @@ impl ClientBuilder {
             credentials: CredentialsCache::new(credentials, now),
             signer: Signer::new(&region),
             clock,
+            function_environment: trace::in_function(environment),
             headers,
             retry: self.retry,
             retry_quota: RetryQuota::new(self.retry_quota),

@@ -2,6 +2,7 @@
 
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4::SigningParams;
+use http::header::HOST;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -67,19 +68,23 @@ fn headers() -> impl Strategy<Value = HeaderMap> {
         Just("content-type".to_owned()),
         Just("user-agent".to_owned()),
         Just("x-amzn-trace-id".to_owned()),
+        Just("transfer-encoding".to_owned()),
+        "accept|x-[a-c]{1,3}|[a-c]{1,2}",
     ];
-    vec((name, "[ -~\t]{0,30}|( {0,3}[a-b]{0,2}){0,5}"), 0..8).prop_map(|headers| {
-        let host = (HOST, HeaderValue::from_static("host:8443"));
-        let parse = |(name, value): (String, String)| {
-            let name: HeaderName = name.parse().expect("a name");
-            (name, value.parse().expect("a value"))
-        };
-        let mut map = HeaderMap::new();
-        for (name, value) in headers.into_iter().map(parse).chain([host]) {
-            map.append(name, value);
-        }
-        map
-    })
+    vec((name, "[ -~\t]{0,30}|[ -~\u{80}-\u{2ff}]{0,5}|( {0,3}[a-b]{0,2}){0,5}"), 0..8).prop_map(
+        |headers| {
+            let host = (HOST, HeaderValue::from_static("host:8443"));
+            let parse = |(name, value): (String, String)| {
+                let name: HeaderName = name.parse().expect("a name");
+                (name, value.parse().expect("a value"))
+            };
+            let mut map = HeaderMap::new();
+            for (name, value) in headers.into_iter().map(parse).chain([host]) {
+                map.append(name, value);
+            }
+            map
+        },
+    )
 }
 
 fn by_aws(
@@ -99,8 +104,9 @@ fn by_aws(
         .build()
         .expect("all required parameters are set")
         .into();
-    let headers =
-        headers.iter().map(|(name, value)| (name.as_str(), value.to_str().expect("ASCII")));
+    let headers = headers.iter().map(|(name, value)| {
+        (name.as_str(), str::from_utf8(value.as_bytes()).expect("generated as UTF-8"))
+    });
     let request = SignableRequest::new("POST", uri, headers, SignableBody::Bytes(payload))
         .expect("a URI that can be parsed");
     let (instructions, _) = sign(request, &params).expect("can be signed").into_parts();

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use aws_sigv4::sign::v4::{calculate_signature, generate_signing_key};
+
 use super::*;
 
 #[test]
@@ -103,6 +105,28 @@ fn only_headers_that_a_proxy_does_not_change_are_signed() {
              x-amz-security-token, Signature="
         ),
         "{authorization}"
+    );
+}
+
+/// `aws_sigv4` takes no such value, so the canonical request is written out.
+#[test]
+fn header_value_that_is_no_utf8_is_signed_byte_for_byte() {
+    let mut headers = HeaderMap::new();
+    headers.insert("x-raw", HeaderValue::from_bytes(b"\xff  \xe9").expect("a value"));
+    sign(&Signer::new("us-east-1"), &mut headers, &credentials("secret", None), noon());
+    let hash =
+        hex_sha256(b"GET\n/\n\nx-amz-date:20150830T120000Z\nx-raw:\xff \xe9\n\nx-amz-date;x-raw\n");
+    let scope = "20150830/us-east-1/lambda/aws4_request";
+    let mut text = format!("AWS4-HMAC-SHA256\n20150830T120000Z\n{scope}\n").into_bytes();
+    text.extend_from_slice(&hash);
+    let key = generate_signing_key("secret", noon(), "us-east-1", "lambda");
+    let signature = calculate_signature(key, &text);
+    assert_eq!(
+        headers[AUTHORIZATION],
+        format!(
+            "AWS4-HMAC-SHA256 Credential=AKID/{scope}, SignedHeaders=x-amz-date;x-raw, \
+             Signature={signature}"
+        )
     );
 }
 

@@ -45,3 +45,30 @@ async fn invalid_endpoint_is_an_error() {
     command.args(["hello", "--region", "eu-north-1", "--endpoint", "ftp://127.0.0.1"]);
     assert_failure(&output_of(command.envs(KEYS)).await, 2, "endpoint");
 }
+
+#[tokio::test]
+async fn trace_is_passed_on_inside_a_function_only() {
+    let server = Scripted::start(|_, _| ok("hello"));
+    for (function, trace, expected) in [
+        ("foo", TRACE, Some(TRACE)),
+        ("foo", "first\nsecond", Some("first%0Asecond")),
+        ("foo", "", None),
+        ("", TRACE, None),
+    ] {
+        for stream in [&[][..], &["--stream"]] {
+            let mut command = bare("invoke");
+            command.args(["hello", "--region", "eu-north-1", "--endpoint", &server.url()]);
+            command.args(stream).envs(KEYS);
+            command.env("AWS_LAMBDA_FUNCTION_NAME", function).env("_X_AMZN_TRACE_ID", trace);
+            output_of(&mut command).await;
+            let sent = server.requests().pop().unwrap();
+            assert_eq!(sent.header("x-amzn-trace-id"), expected, "{function} {trace}");
+            let found = sent.head.to_lowercase().matches("x-amzn-trace-id").count();
+            assert_eq!(found, usize::from(expected.is_some()), "{}", sent.head);
+        }
+    }
+    assert_eq!(server.requests().len(), 8);
+}
+
+const TRACE: &str = "Root=1-5759e988-bd862e3fe1be46a994272793;Parent=3995c3f42cd8ad8;Sampled=1;\
+                     Lineage=a87bd80c:1|68fd508a:5|c512fbe3:2";
