@@ -1,6 +1,8 @@
 //! The builder of a client.
 
 mod build;
+#[cfg(feature = "aws-config")]
+mod from_conf;
 
 use std::env;
 use std::fmt;

@@ -21,7 +21,10 @@ pub(super) fn from_env(
         }
         (None, Some(_)) => Err(NoCredentials::Unset(&[ACCESS_KEY_ID])),
         (Some(_), None) => Err(NoCredentials::Unset(&[SECRET_ACCESS_KEY])),
-        (None, None) => Err(NoCredentials::Unset(&[ACCESS_KEY_ID, SECRET_ACCESS_KEY])),
+        (None, None) => Err(match OTHER_SOURCES.into_iter().find(|name| set(name).is_some()) {
+            Some(source) => NoCredentials::OtherSource(source),
+            None => NoCredentials::Unset(&[ACCESS_KEY_ID, SECRET_ACCESS_KEY]),
+        }),
     }
 }
 
@@ -32,6 +35,8 @@ pub(super) enum NoCredentials {
     NotSet,
     /// These variables are required and not set.
     Unset(&'static [&'static str]),
+    /// This variable names a source that only `aws-config` reads.
+    OtherSource(&'static str),
 }
 
 impl fmt::Display for NoCredentials {
@@ -47,6 +52,11 @@ impl fmt::Display for NoCredentials {
                 let names = names.join(" and ");
                 write!(f, "{names} {verb} not set: set {object}, or call credentials()")
             }
+            Self::OtherSource(name) => write!(
+                f,
+                "{ACCESS_KEY_ID} and {SECRET_ACCESS_KEY} are not set, and {name} is not read: enable \
+                 the feature aws-config and call ClientBuilder::from_conf(), or call credentials()"
+            ),
         }
     }
 }
@@ -56,6 +66,15 @@ impl std::error::Error for NoCredentials {}
 const ACCESS_KEY_ID: &str = "AWS_ACCESS_KEY_ID";
 const SECRET_ACCESS_KEY: &str = "AWS_SECRET_ACCESS_KEY";
 const SESSION_TOKEN: &str = "AWS_SESSION_TOKEN";
+
+/// The variables of other sources, in the order in which the AWS SDKs ask them
+/// (<https://docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html>).
+const OTHER_SOURCES: [&str; 4] = [
+    "AWS_PROFILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+];
 
 #[cfg(test)]
 mod tests {
@@ -105,6 +124,32 @@ mod tests {
             let missing = read(key_id, secret, Some("token")).expect_err("one is not set");
             assert_eq!(missing.to_string(), expected);
         }
+    }
+
+    #[test]
+    fn variable_of_a_source_that_is_not_read_is_named() {
+        for name in OTHER_SOURCES {
+            let only = |value: &'static str| {
+                from_env(&move |asked| (asked == name).then(|| value.to_owned()))
+                    .expect_err("no keys")
+                    .to_string()
+            };
+            assert_eq!(
+                only("set"),
+                format!(
+                    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set, and {name} is not \
+                     read: enable the feature aws-config and call ClientBuilder::from_conf(), or \
+                     call credentials()"
+                )
+            );
+            assert!(only(" ").ends_with("not set: set them, or call credentials()"));
+        }
+    }
+
+    #[test]
+    fn keys_precede_the_variables_of_other_sources() {
+        let credentials = from_env(&|name| Some(name.to_owned())).expect("all are set");
+        assert_eq!(credentials.access_key_id(), "AWS_ACCESS_KEY_ID");
     }
 
     fn read(

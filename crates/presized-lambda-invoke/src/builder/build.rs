@@ -29,7 +29,7 @@ impl ClientBuilder {
         self.build_inner().map(Client::new)
     }
 
-    fn build_inner(self) -> Result<ClientInner, Error> {
+    pub(super) fn build_inner(self) -> Result<ClientInner, Error> {
         let environment = self.environment;
         let lookup = |name: &str| environment.and_then(|read| read(name));
         let region = self.region.or_else(|| endpoint::region(&lookup)).map(endpoint::split_fips);
@@ -87,7 +87,7 @@ impl ClientBuilder {
     }
 }
 
-const AGENT: &str = concat!("presized/", env!("CARGO_PKG_VERSION"), " lambda-invoke");
+pub(super) const AGENT: &str = concat!("presized/", env!("CARGO_PKG_VERSION"), " lambda-invoke");
 
 #[cfg(all(test, any(feature = "ring", feature = "aws-lc-rs")))]
 mod tests;

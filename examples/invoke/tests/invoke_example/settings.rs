@@ -33,6 +33,13 @@ async fn missing_credentials_are_reported_with_the_variables() {
     assert_failure(&run, 2, "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set");
     assert!(stderr(&run).contains("aws configure export-credentials"), "{}", stderr(&run));
 
+    for name in ["AWS_PROFILE", "AWS_CONTAINER_CREDENTIALS_FULL_URI"] {
+        let mut command = bare("invoke");
+        command.args(["hello", "--region", "eu-north-1"]).env(name, "http://127.0.0.1:1");
+        let run = output_of(&mut command).await;
+        assert_failure(&run, 2, &format!("{name} is not read: enable the feature aws-config"));
+    }
+
     let mut command = bare("invoke");
     command.args(["hello", "--region", "eu-north-1"]).env("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
     let run = output_of(&mut command).await;
