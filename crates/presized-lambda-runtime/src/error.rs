@@ -34,6 +34,8 @@ pub enum ErrorKind {
     Broken(BoxError),
     /// The Runtime API returned an error that is not about an invocation.
     Api(ApiError),
+    /// The initialization failed. The error was reported to the Runtime API.
+    Init(ErrorReport),
     /// A hook of SnapStart failed. The error was reported to the Runtime API.
     Hook(ErrorReport),
     /// The event of an invocation could not be read: it exceeds the limit, there is no memory for
@@ -53,12 +55,12 @@ impl Error {
 
     /// Returns `true` if the process should end without another request.
     ///
-    /// This is so if the Runtime API cannot recover (500), if the configuration is invalid, or if a
-    /// hook of SnapStart failed. All other errors may be temporary, so that a later request can
+    /// This is so if the Runtime API cannot recover (500), if the configuration is invalid, or if the
+    /// initialization or a hook of SnapStart failed. All other errors may be temporary, so that a later request can
     /// succeed.
     pub fn is_fatal(&self) -> bool {
         match &self.0.kind {
-            ErrorKind::Config(_) | ErrorKind::Hook(_) => true,
+            ErrorKind::Config(_) | ErrorKind::Hook(_) | ErrorKind::Init(_) => true,
             ErrorKind::Api(error) => error.status == StatusCode::INTERNAL_SERVER_ERROR,
             ErrorKind::Connect(_)
             | ErrorKind::Broken(_)
@@ -144,6 +146,7 @@ impl fmt::Display for Error {
             ErrorKind::Api(_) => "the Runtime API returned an error",
             ErrorKind::Event(_) => "event cannot be read",
             ErrorKind::Worker(_) => "worker ended without a result",
+            ErrorKind::Init(_) => "initialization failed",
             ErrorKind::Hook(_) => "SnapStart hook failed",
         })
     }
@@ -158,7 +161,7 @@ impl std::error::Error for Error {
             ErrorKind::Connect(source) => Some(source),
             ErrorKind::Event(source) => Some(source),
             ErrorKind::Api(source) => Some(source),
-            ErrorKind::Hook(source) => Some(source),
+            ErrorKind::Init(source) | ErrorKind::Hook(source) => Some(source),
         }
     }
 }
@@ -179,6 +182,7 @@ mod tests {
         };
         let report = ErrorReport::new("A", "m");
         let table = [
+            (ErrorKind::Init(report.clone()), "initialization failed", "A: m"),
             (ErrorKind::Hook(report), "SnapStart hook failed", "A: m"),
             (ErrorKind::Config("cause".into()), "runtime configuration is invalid", "cause"),
             (ErrorKind::Connect(io()), "no connection to the Runtime API", "cause"),

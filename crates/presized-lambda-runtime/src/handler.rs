@@ -144,20 +144,44 @@ where
     Function { function, convert: |response: Response<S>| FunctionResponse::http(response) }
 }
 
-/// An async function, and the conversion of its output.
-struct Function<F, I> {
-    function: F,
-    convert: I,
+/// An async function of an event, with or without a state.
+pub(super) trait Call<T>: Send + Sync + 'static {
+    type Response;
+    type Error: Into<ErrorReport>;
+
+    fn call(
+        &self,
+        event: T,
+        context: Context,
+    ) -> impl Future<Output = Result<Self::Response, Self::Error>> + Send;
 }
 
-impl<F, Fut, I, R, E> Handler for Function<F, I>
+impl<T, F, Fut, R, E> Call<T> for F
 where
-    F: Fn(Bytes, Context) -> Fut + Send + Sync + 'static,
+    F: Fn(T, Context) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<R, E>> + Send,
-    I: Fn(R) -> FunctionResponse + Send + Sync + 'static,
     E: Into<ErrorReport>,
 {
+    type Response = R;
+    type Error = E;
+
+    fn call(&self, event: T, context: Context) -> impl Future<Output = Result<R, E>> + Send {
+        self(event, context)
+    }
+}
+
+/// An async function, and the conversion of its output.
+pub(super) struct Function<F, I> {
+    pub(super) function: F,
+    pub(super) convert: I,
+}
+
+impl<F, I> Handler for Function<F, I>
+where
+    F: Call<Bytes>,
+    I: Fn(F::Response) -> FunctionResponse + Send + Sync + 'static,
+{
     async fn call(&self, event: Bytes, context: Context) -> Result<FunctionResponse, ErrorReport> {
-        (self.function)(event, context).await.map(&self.convert).map_err(Into::into)
+        self.function.call(event, context).await.map(&self.convert).map_err(Into::into)
     }
 }

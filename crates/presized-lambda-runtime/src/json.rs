@@ -8,6 +8,7 @@ use presized::{BufferPool, LengthHistory};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::handler::Call;
 use super::{Context, ErrorReport, FunctionResponse, Handler};
 
 /// Makes a handler of a function whose event and response are JSON.
@@ -44,11 +45,10 @@ where
     R: Serialize + Send,
     E: Into<ErrorReport> + Send,
 {
-    let (pool, history) = (BufferPool::new(0), LengthHistory::new());
-    Json { function, pool, history, event: PhantomData }
+    Json::new(function)
 }
 
-struct Json<T, F> {
+pub(super) struct Json<T, F> {
     function: F,
     pool: BufferPool,
     history: LengthHistory,
@@ -56,6 +56,11 @@ struct Json<T, F> {
 }
 
 impl<T, F> Json<T, F> {
+    pub(super) fn new(function: F) -> Self {
+        let (pool, history) = (BufferPool::new(0), LengthHistory::new());
+        Self { function, pool, history, event: PhantomData }
+    }
+
     fn write(&self, response: &impl Serialize) -> Result<Bytes, ErrorReport> {
         let mut writer = self.pool.writer(self.history.expected());
         serde_json::to_writer(&mut writer, response).map_err(|error| failed(MARSHAL, &error))?;
@@ -65,19 +70,18 @@ impl<T, F> Json<T, F> {
     }
 }
 
-impl<T, F, Fut, R, E> Handler for Json<T, F>
+impl<T, F> Handler for Json<T, F>
 where
-    F: Fn(T, Context) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<R, E>> + Send,
+    F: Call<T>,
+    F::Response: Serialize + Send,
+    F::Error: Send,
     T: DeserializeOwned + Send + 'static,
-    R: Serialize + Send,
-    E: Into<ErrorReport> + Send,
 {
     async fn call(&self, event: Bytes, context: Context) -> Result<FunctionResponse, ErrorReport> {
         let parsed = serde_json::from_slice(&event).map_err(|error| failed(UNMARSHAL, &error))?;
         // The response can use the same buffer.
         drop(event);
-        let response = (self.function)(parsed, context).await.map_err(Into::into)?;
+        let response = self.function.call(parsed, context).await.map_err(Into::into)?;
         self.write(&response).map(FunctionResponse::from)
     }
 

@@ -6,6 +6,7 @@
 // From the top down:
 //
 //   runtime, shutdown, snap_start    the process of a function
+//   initialize, state                its start, and what its invocations borrow
 //   workers, worker, panics          the loop over invocations
 //   failure_log                      what the loop logs
 //   handler, json, service           what the loop calls
@@ -26,6 +27,7 @@ mod function_request;
 mod function_response;
 mod handler;
 mod http_prelude;
+mod initialize;
 mod invocation;
 mod json;
 mod outcome;
@@ -37,6 +39,7 @@ mod runtime_client_builder;
 mod service;
 mod shutdown;
 mod snap_start;
+mod state;
 mod streaming;
 mod transport;
 pub mod wire;
@@ -51,6 +54,7 @@ pub use self::function_request::FunctionRequest;
 pub use self::function_response::FunctionResponse;
 pub use self::handler::{Handler, http_streaming, raw, streaming};
 pub use self::http_prelude::HttpPrelude;
+pub use self::initialize::run_with;
 pub use self::invocation::Invocation;
 pub use self::json::json;
 pub use self::outcome::Outcome;
@@ -59,4 +63,5 @@ pub use self::runtime::{Runtime, run};
 pub use self::runtime_client::RuntimeClient;
 pub use self::runtime_client_builder::RuntimeClientBuilder;
 pub use self::service::service;
+pub use self::state::{State, StateFunction};
 pub use self::wire::EVENT_MAX;

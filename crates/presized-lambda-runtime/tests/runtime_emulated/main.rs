@@ -1,6 +1,8 @@
 //! Handlers behind the Invoke API of the emulator: the caller gets what they report.
 
 mod errors;
+mod init;
+mod state;
 
 use std::time::Duration;
 
