@@ -10,6 +10,7 @@ mod refusals;
 #[cfg(unix)]
 mod shutdown;
 mod snap_start;
+mod trace;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
