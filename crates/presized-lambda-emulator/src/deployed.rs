@@ -36,6 +36,7 @@ use self::running_invocation::ResponseStart;
 use self::runtime_source::ConnectionId;
 use crate::environment::RuntimeHandle;
 use crate::failure::Failure;
+use crate::fault::FaultScript;
 use crate::runtime_api::Refusal;
 use crate::{Function, Stats};
 
@@ -54,6 +55,7 @@ pub(crate) struct Deployed {
     pool: BufferPool,
     event_lengths: LengthHistory,
     response_lengths: LengthHistory,
+    faults: FaultScript,
     /// Whether `attach` or `spawn` has given the function its runtimes.
     claimed: AtomicBool,
     /// Signals that an invocation may need another environment.
@@ -72,6 +74,7 @@ impl Deployed {
             pool,
             event_lengths: LengthHistory::new(),
             response_lengths: LengthHistory::new(),
+            faults: FaultScript::default(),
             claimed: AtomicBool::new(false),
             environment_needed: Notify::new(),
             deadline_changed: Notify::new(),
@@ -99,6 +102,10 @@ impl Deployed {
     /// Returns a reader that uses the buffer pool of the emulator.
     pub(crate) fn reader(&self, limit: u64) -> Reader {
         Reader::new(limit).pool(&self.pool)
+    }
+
+    pub(crate) fn faults(&self) -> &FaultScript {
+        &self.faults
     }
 
     pub(crate) fn pool(&self) -> &BufferPool {

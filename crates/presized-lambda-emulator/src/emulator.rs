@@ -16,7 +16,7 @@ use crate::environment::{Attached, Scaler, StartRuntime};
 use crate::invoke_api::Functions;
 use crate::names::REGION;
 use crate::process::Spawned;
-use crate::{EmulatorBuilder, Stats, UnknownFunction};
+use crate::{EmulatorBuilder, Fault, Stats, UnknownFunction};
 
 /// A Lambda on the loopback interface.
 ///
@@ -194,6 +194,16 @@ impl Emulator {
     /// ```
     pub fn throttle(&self, function: &str, calls: u32) -> Result<(), UnknownFunction> {
         self.deployed(function)?.throttle(calls);
+        Ok(())
+    }
+
+    /// Orders a fault for the calls or the runtimes of a function.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`UnknownFunction`] if the emulator has no such function.
+    pub fn inject(&self, function: &str, fault: Fault) -> Result<(), UnknownFunction> {
+        self.deployed(function)?.faults().push(fault);
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! verify signatures.
 
 mod call_type;
+mod clock;
 mod event_stream;
 mod headers;
 mod route;
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::header::{CONTENT_TYPE, DATE, HeaderValue};
 use http::{Method, Request, Response, StatusCode, request};
 use hyper::body::Incoming;
 use presized::CollectError;
@@ -24,14 +25,16 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use self::call_type::CallType;
+use self::clock::SkewedClock;
 use self::headers::InvokeHeaders;
 use self::route::{InvokeRoute, RouteError};
 use self::service_error::ServiceError;
 use crate::deployed::{Deployed, QueuedInvocation, Reply, RequestId};
 use crate::failure::Failure;
+use crate::fault::{FaultKind, FaultyApi};
 use crate::outcome::{InvocationOutcome, StreamEnd};
 use crate::request_body::discard;
-use crate::response_body::{JSON, ResponseBody, empty_response};
+use crate::response_body::{JSON, ResponseBody, empty_response, with_fault};
 use crate::{ids, names};
 
 pub(crate) use self::event_stream::EventStream;
@@ -46,7 +49,8 @@ pub(crate) async fn respond(
 ) -> Response<ResponseBody> {
     let id = ids::uuid();
     let (head, mut body) = request.into_parts();
-    let mut response = match invoke(&functions, &id, &head, &mut body).await {
+    let mut fault = None;
+    let mut response = match invoke(&functions, &id, &head, &mut body, &mut fault).await {
         Ok(response) => response,
         Err(error) => {
             discard(&mut body).await;
@@ -56,7 +60,10 @@ pub(crate) async fn respond(
     if let Ok(id) = HeaderValue::try_from(id) {
         response.headers_mut().insert(REQUEST_ID, id);
     }
-    response
+    if let Some(FaultKind::ClockSkew { seconds }) = fault {
+        response.headers_mut().insert(DATE, SkewedClock::new(seconds).date());
+    }
+    with_fault(response, fault).await
 }
 
 async fn invoke(
@@ -64,6 +71,7 @@ async fn invoke(
     id: &str,
     head: &request::Parts,
     body: &mut Incoming,
+    fault: &mut Option<FaultKind>,
 ) -> Result<Response<ResponseBody>, ServiceError> {
     if head.method != Method::POST {
         return Err(ServiceError::Route(RouteError::UnknownOperation));
@@ -74,6 +82,10 @@ async fn invoke(
     let Some(function) = functions.get(&route.function) else {
         return Err(ServiceError::FunctionNotFound { arn });
     };
+    *fault = function.faults().take(FaultyApi::Invoke);
+    if let Some(FaultKind::ClockSkew { seconds }) = *fault {
+        SkewedClock::new(seconds).check(&head.headers)?;
+    }
     let headers = InvokeHeaders::read(&head.headers, route.operation)?;
     let event = read_event(function, headers.call_type, body).await?;
     if headers.call_type == CallType::DryRun {
@@ -92,6 +104,7 @@ async fn invoke(
         headers: headers.into_event_headers(&id, &arn),
         takes_stream: route.operation == Operation::InvokeWithResponseStream,
         reply: if is_event { Reply::Discarded } else { Reply::Caller(caller) },
+        duplicates: u32::from(*fault == Some(FaultKind::Duplicate)),
     };
     function.invoke(invocation).map_err(ServiceError::Throttled)?;
     if is_event {

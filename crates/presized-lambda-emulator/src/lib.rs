@@ -6,8 +6,8 @@
 // From the top down:
 //
 //   emulator, builder, function,
-//   stats, unknown_function         the public API
-//   serve, connection,
+//   fault, stats, unknown_function         the public API
+//   serve, connection, cut_body,
 //   request_body, response_body     HTTP
 //   invoke_api                      the API of callers
 //   runtime_api                     the API of runtimes
@@ -17,10 +17,12 @@
 //   runtime_mode, names, ids        values that the others share
 mod builder;
 mod connection;
+mod cut_body;
 mod deployed;
 mod emulator;
 mod environment;
 mod failure;
+mod fault;
 mod function;
 mod ids;
 mod invoke_api;
@@ -38,6 +40,7 @@ mod unknown_function;
 
 pub use self::builder::EmulatorBuilder;
 pub use self::emulator::Emulator;
+pub use self::fault::Fault;
 pub use self::function::Function;
 pub use self::stats::Stats;
 pub use self::unknown_function::UnknownFunction;

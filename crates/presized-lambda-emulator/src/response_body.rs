@@ -1,6 +1,6 @@
 //! The response bodies of both servers.
 
-use std::convert::Infallible;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -8,7 +8,10 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
+use tokio::time::sleep;
 
+use crate::cut_body::CutBody;
+use crate::fault::FaultKind;
 use crate::invoke_api::EventStream;
 
 /// The body of a response.
@@ -18,6 +21,17 @@ pub(crate) enum ResponseBody {
     /// A body without a content length, which HTTP/1 sends in chunks.
     Chunked(Option<Bytes>),
     EventStream(Box<EventStream>),
+    /// A body whose connection is cut.
+    Cut(Box<CutBody>),
+}
+
+/// An extension of a response whose connection is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// The number of bytes of the body before the cut, or `None` without a response.
+    pub(crate) after: Option<u64>,
+    /// Whether the connection is reset.
+    pub(crate) resets: bool,
 }
 
 impl ResponseBody {
@@ -32,12 +46,12 @@ impl ResponseBody {
 
 impl Body for ResponseBody {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         match &mut *self {
             Self::Sized(content) | Self::Chunked(content) => {
                 Poll::Ready(content.take().map(|content| Ok(Frame::data(content))))
@@ -45,11 +59,16 @@ impl Body for ResponseBody {
             Self::EventStream(events) => {
                 events.poll_next(cx).map(|event| event.map(|event| Ok(Frame::data(event))))
             }
+            Self::Cut(body) => Pin::new(body).poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Sized(None))
+        match self {
+            Self::Sized(content) => content.is_none(),
+            Self::Cut(body) => body.is_end_stream(),
+            Self::Chunked(_) | Self::EventStream(_) => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -58,6 +77,7 @@ impl Body for ResponseBody {
                 SizeHint::with_exact(content.as_ref().map_or(0, |content| content.len() as u64))
             }
             Self::Chunked(_) | Self::EventStream(_) => SizeHint::default(),
+            Self::Cut(body) => body.size_hint(),
         }
     }
 }
@@ -77,6 +97,19 @@ pub(crate) fn json_response(
 pub(crate) fn empty_response(status: StatusCode) -> Response<ResponseBody> {
     let mut response = Response::new(ResponseBody::Sized(None));
     *response.status_mut() = status;
+    response
+}
+
+/// Adds the fault of a response to it.
+pub(crate) async fn with_fault(
+    mut response: Response<ResponseBody>,
+    fault: Option<FaultKind>,
+) -> Response<ResponseBody> {
+    match fault {
+        Some(FaultKind::Cut(cut)) => drop(response.extensions_mut().insert(cut)),
+        Some(FaultKind::Delay(time)) => sleep(time).await,
+        _ => {}
+    }
     response
 }
 

@@ -18,7 +18,8 @@ use tokio::net::TcpListener;
 
 use self::posted_body::PostedBody;
 use crate::deployed::{Deployed, EnvironmentId, RuntimeConnection, RuntimeEvent, RuntimeSource};
-use crate::response_body::{JSON, ResponseBody, empty_response, json_response};
+use crate::fault::{FaultKind, FaultyApi};
+use crate::response_body::{JSON, ResponseBody, empty_response, json_response, with_fault};
 use crate::serve::serve;
 
 pub(crate) use self::refusal::Refusal;
@@ -69,18 +70,31 @@ async fn respond(
         }
         _ => Err(Refusal::NotFound),
     };
-    result.unwrap_or_else(|refusal| {
+    let fault = match (&result, route) {
+        (Ok(_), Some(Route::Response(_) | Route::Error(_))) => {
+            function.faults().take(FaultyApi::Result)
+        }
+        _ => None,
+    };
+    let response = result.unwrap_or_else(|refusal| {
         function.count_rejected();
         refusal.response()
-    })
+    });
+    with_fault(response, fault).await
 }
 
 async fn next(
     function: &Arc<Deployed>,
     source: RuntimeSource,
 ) -> Result<Response<ResponseBody>, Refusal> {
-    let event = function.poll(source)?.event().await?;
-    Ok(event_response(event))
+    let mut poll = function.poll(source)?;
+    let length = poll.event_length().await?;
+    let fault = function.faults().take(FaultyApi::Next);
+    let event = match fault {
+        Some(FaultKind::Cut(cut)) if cut.after.is_none_or(|after| after < length) => poll.lose()?,
+        _ => poll.event().await?,
+    };
+    Ok(with_fault(event_response(event), fault).await)
 }
 
 fn event_response(event: RuntimeEvent) -> Response<ResponseBody> {

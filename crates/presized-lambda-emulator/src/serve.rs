@@ -1,9 +1,10 @@
 //! The HTTP server of one listener.
 
-use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::{Request, Response, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -12,8 +13,9 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::connection::Connection;
-use crate::response_body::ResponseBody;
+use crate::connection::{Connection, ConnectionEnd};
+use crate::cut_body::CutBody;
+use crate::response_body::{Cut, ResponseBody};
 
 /// Serves HTTP/1.1, and HTTP/2 with prior knowledge, until it is dropped. Dropping it closes all
 /// connections.
@@ -38,12 +40,17 @@ where
                     let respond = connect();
                     let server = server.clone();
                     connections.spawn(async move {
+                        let end = Arc::new(ConnectionEnd::default());
+                        let stream = Connection::new(stream, Arc::clone(&end));
                         let service = service_fn(move |request| {
+                            // Only a stream of HTTP/2 is cut.
+                            let is_whole = request.version() < Version::HTTP_2;
+                            let end = is_whole.then(|| Arc::clone(&end));
                             let response = respond(request);
-                            async { Ok::<_, Infallible>(response.await) }
+                            async { cut(response.await, end) }
                         });
                         // The client sees the error of its connection.
-                        let _ = server.serve_connection(TokioIo::new(Connection::new(stream)), service).await;
+                        let _ = server.serve_connection(TokioIo::new(stream), service).await;
                     });
                 }
                 // The process has no file descriptors left, or the client has disconnected.
@@ -52,6 +59,19 @@ where
             Some(_) = connections.join_next() => {}
         }
     }
+}
+
+/// Cuts a response that has a [`Cut`]. The error ends the connection.
+fn cut(
+    mut response: Response<ResponseBody>,
+    connection: Option<Arc<ConnectionEnd>>,
+) -> io::Result<Response<ResponseBody>> {
+    let Some(cut) = response.extensions_mut().remove::<Cut>() else { return Ok(response) };
+    if let Some(connection) = connection.as_ref().filter(|_| cut.resets) {
+        connection.reset();
+    }
+    let after = cut.after.ok_or_else(|| io::Error::other("cut by a fault"))?;
+    Ok(response.map(|body| ResponseBody::Cut(Box::new(CutBody::new(body, after, connection)))))
 }
 
 const ACCEPT_AGAIN: Duration = Duration::from_millis(10);

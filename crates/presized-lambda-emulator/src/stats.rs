@@ -2,13 +2,15 @@
 
 /// Counts the calls to one function, and what became of them.
 ///
-/// When no invocation is queued or running, `invoked` is the sum of `responses`, `errors` and
-/// `timeouts`.
+/// When no invocation is queued or running, `invoked` and `redelivered` are the sum of `responses`,
+/// `errors` and `timeouts`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
     /// The number of accepted calls. Dry runs do not count.
     pub invoked: u64,
+    /// The number of events that were queued once more, because a fault duplicated them.
+    pub redelivered: u64,
     /// The number of events that a runtime has received. To assert that a function ran exactly
     /// once, compare this with 1.
     pub started: u64,

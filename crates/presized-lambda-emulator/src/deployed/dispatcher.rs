@@ -216,13 +216,14 @@ impl Dispatcher {
         now: Instant,
     ) -> bool {
         let Some(environment) = self.environments.get_mut(environment) else { return false };
-        let Some((reply, took)) = environment.slot.end(id, end.is_timeout(), now) else {
-            return false;
-        };
-        let log = environment.log.end(id, took, self.options.memory_mb);
+        let Some(ended) = environment.slot.end(id, end.is_timeout(), now) else { return false };
+        let log = environment.log.end(id, ended.took, self.options.memory_mb);
         environment.end_if_done();
         self.count(&end);
-        reply.send(end, log);
+        if let Some(again) = ended.again {
+            self.deliver_again(*again, now);
+        }
+        ended.reply.send(end, log);
         self.dispatch();
         true
     }
@@ -376,6 +377,16 @@ impl Dispatcher {
             let environment = self.environments.get_mut(environment);
             let log = environment.and_then(|found| found.log.end_queued(&invocation));
             self.end_queued(invocation, InvocationEnd::Failed(failure), log);
+        }
+    }
+
+    /// Queues the event of an invocation that has ended once more.
+    fn deliver_again(&mut self, mut invocation: QueuedInvocation, now: Instant) {
+        if invocation.duplicates > 0 {
+            invocation.duplicates -= 1;
+            invocation.queued_at = now;
+            self.stats.redelivered += 1;
+            self.queue.push(invocation);
         }
     }
 

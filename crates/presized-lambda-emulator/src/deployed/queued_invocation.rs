@@ -23,4 +23,23 @@ pub(crate) struct QueuedInvocation {
     pub(crate) takes_stream: bool,
     pub(crate) wants_log: bool,
     pub(crate) reply: Reply,
+    /// How many times the event is delivered again, because a fault says so.
+    pub(crate) duplicates: u32,
+}
+
+impl QueuedInvocation {
+    /// Returns a copy whose response is discarded.
+    pub(super) fn again(&self) -> Self {
+        Self {
+            id: RequestId::clone(&self.id),
+            version: self.version.clone(),
+            queued_at: self.queued_at,
+            event: self.event.clone(),
+            headers: self.headers.clone(),
+            takes_stream: false,
+            wants_log: false,
+            reply: Reply::Discarded,
+            duplicates: self.duplicates,
+        }
+    }
 }

@@ -25,6 +25,17 @@ pub(super) struct RunningInvocation {
     response: Option<oneshot::Sender<()>>,
     takes_stream: bool,
     reply: Reply,
+    /// A copy of the invocation if its event may be delivered again.
+    again: Option<Box<QueuedInvocation>>,
+}
+
+/// An invocation that has ended.
+pub(super) struct EndedInvocation {
+    pub(super) reply: Reply,
+    /// How long it ran.
+    pub(super) took: Duration,
+    /// A copy of the invocation if its event may be delivered again.
+    pub(super) again: Option<Box<QueuedInvocation>>,
 }
 
 /// A running invocation as its response sees it.
@@ -46,6 +57,7 @@ impl RunningInvocation {
             RuntimeMode::Classic => None,
             RuntimeMode::Concurrent => HeaderValue::try_from(ids::uuid()).ok(),
         };
+        let again = (invocation.duplicates > 0).then(|| Box::new(invocation.again()));
         let event = RuntimeEvent {
             headers: invocation.headers,
             timeout,
@@ -59,6 +71,7 @@ impl RunningInvocation {
             response: None,
             takes_stream: invocation.takes_stream,
             reply: invocation.reply,
+            again,
         };
         (running, event)
     }
@@ -87,8 +100,8 @@ impl RunningInvocation {
         self.reply.start_stream()
     }
 
-    /// Returns the reply, and how long the invocation has run.
-    pub(super) fn end(self, now: Instant) -> (Reply, Duration) {
-        (self.reply, now.saturating_duration_since(self.started))
+    pub(super) fn end(self, now: Instant) -> EndedInvocation {
+        let took = now.saturating_duration_since(self.started);
+        EndedInvocation { reply: self.reply, took, again: self.again }
     }
 }

@@ -10,8 +10,7 @@ use tokio::time::Instant;
 
 use super::ended_invocations::EndedInvocations;
 use super::queued_invocation::{QueuedInvocation, RequestId};
-use super::reply::Reply;
-use super::running_invocation::{ResponseStart, RunningInvocation};
+use super::running_invocation::{EndedInvocation, ResponseStart, RunningInvocation};
 use super::running_invocations::RunningInvocations;
 use super::runtime_event::RuntimeEvent;
 use super::state::{InvocationStatus, may_fail_init, may_poll, may_respond, may_restore};
@@ -157,13 +156,13 @@ impl RuntimeSlot {
         self.running.get_mut(id).map(RunningInvocation::start_stream)
     }
 
-    /// Ends an invocation. Returns its reply and how long it ran, or `None` if it is not running.
+    /// Ends an invocation. Returns `None` if it is not running.
     pub(super) fn end(
         &mut self,
         id: &RequestId,
         timed_out: bool,
         now: Instant,
-    ) -> Option<(Reply, Duration)> {
+    ) -> Option<EndedInvocation> {
         let running = self.running.remove(id)?;
         let status =
             if timed_out { InvocationStatus::TimedOut } else { InvocationStatus::Responded };

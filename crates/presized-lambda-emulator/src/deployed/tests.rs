@@ -26,6 +26,7 @@ pub(super) fn invocation(id: &'static str) -> QueuedInvocation {
         takes_stream: false,
         wants_log: true,
         reply: Reply::Discarded,
+        duplicates: 0,
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) enum ServiceError {
     /// The connection ended before the payload was complete.
     PayloadTruncated,
     Throttled(Throttled),
+    /// The request was signed too long before or after the time of the emulator.
+    ClockSkew(String),
     /// The emulator is being dropped.
     Closed,
 }
@@ -85,6 +87,7 @@ impl ServiceError {
             Self::PayloadTooLarge { .. } => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLargeException")
             }
+            Self::ClockSkew(_) => (StatusCode::FORBIDDEN, "InvalidSignatureException"),
             Self::Throttled(_) => (StatusCode::TOO_MANY_REQUESTS, "TooManyRequestsException"),
             Self::Closed => (StatusCode::INTERNAL_SERVER_ERROR, "ServiceException"),
         }
@@ -107,6 +110,7 @@ impl ServiceError {
             ),
             Self::PayloadTruncated => "Could not read request body".to_owned(),
             Self::Throttled(_) => "Rate Exceeded.".to_owned(),
+            Self::ClockSkew(message) => message.clone(),
             Self::Closed => "Emulator is shutting down".to_owned(),
         }
     }

@@ -5,6 +5,7 @@ mod concurrent;
 mod drop;
 mod echo;
 mod errors;
+mod faults;
 mod invoke;
 mod limits;
 mod process;

@@ -52,11 +52,16 @@ impl TestRuntime {
 
     /// Polls for an event, and waits for it.
     pub(crate) async fn next(&mut self) -> Event {
+        self.try_next().await.unwrap()
+    }
+
+    /// Polls for an event, unless the connection breaks.
+    pub(crate) async fn try_next(&mut self) -> Result<Event, BoxError> {
         let (status, headers, payload) =
-            self.send(Method::GET, "invocation/next", &[], empty()).await.unwrap();
+            self.send(Method::GET, "invocation/next", &[], empty()).await?;
         assert_eq!(status, 200, "{payload:?}");
         let id = headers["lambda-runtime-aws-request-id"].to_str().unwrap().to_owned();
-        Event { id, headers, payload }
+        Ok(Event { id, headers, payload })
     }
 
     pub(crate) async fn get(&mut self, path: &str) -> Reply {
@@ -79,6 +84,16 @@ impl TestRuntime {
     ) -> Reply {
         let body = Full::new(payload.into()).map_err(|never| match never {});
         Reply::of(self.send(Method::POST, path, headers, body).await.unwrap())
+    }
+
+    /// Posts, unless the connection breaks.
+    pub(crate) async fn try_post(
+        &mut self,
+        path: &str,
+        payload: &'static str,
+    ) -> Result<Reply, BoxError> {
+        let body = Full::new(payload.into()).map_err(|never| match never {});
+        self.send(Method::POST, path, &[], body).await.map(Reply::of)
     }
 
     /// Posts a streamed response with these frames.
