@@ -3,6 +3,7 @@
 mod build;
 #[cfg(feature = "aws-config")]
 mod from_conf;
+mod proxy;
 
 use std::env;
 use std::fmt;
@@ -12,6 +13,7 @@ use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvid
 use presized::Reader;
 
 use super::call_options::{CallOptions, Deadline};
+use super::proxy::ProxySetting;
 use super::recorder::Hook;
 use super::retry::RetryPolicy;
 use super::retry_quota::RETRY_QUOTA;
@@ -54,6 +56,7 @@ pub struct ClientBuilder {
     user_agent: Option<String>,
     http_version: HttpVersion,
     tls: TlsSettings,
+    proxy: ProxySetting,
     connect_timeout: Duration,
     idle_timeout: Duration,
     retry: RetryPolicy,
@@ -74,6 +77,7 @@ impl ClientBuilder {
             user_agent: None,
             http_version: HttpVersion::Negotiated,
             tls: TlsSettings::default(),
+            proxy: ProxySetting::default(),
             connect_timeout: CONNECT_TIMEOUT,
             idle_timeout: IDLE_TIMEOUT,
             retry: RetryPolicy::default(),
@@ -94,6 +98,14 @@ impl ClientBuilder {
     ///
     /// Inside a function, where `AWS_LAMBDA_FUNCTION_NAME` is set, each call reads
     /// `_X_AMZN_TRACE_ID`: see [`Invoke::trace_id`](super::Invoke::trace_id).
+    ///
+    /// It also reads which HTTP [`proxy`](Self::proxy) to use: `HTTPS_PROXY` for an https endpoint
+    /// and `HTTP_PROXY` for an http endpoint, or else `ALL_PROXY`. `NO_PROXY` lists the hosts that
+    /// are reached without it, separated by commas: domains, which include their subdomains, IP
+    /// addresses, networks such as `10.0.0.0/8`, or `*` for all. It is advisable to list `localhost`
+    /// and `127.0.0.1`. Lower-case names are read where the upper-case name is not set. In CGI, where
+    /// `REQUEST_METHOD` is set, `HTTP_PROXY` is ignored, because a request could set it
+    /// (<https://httpoxy.org>).
     pub fn environment(mut self) -> Self {
         self.environment = Some(|name| env::var(name).ok());
         self
@@ -141,8 +153,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the time to make a connection, from the name lookup to the end of the TLS handshake.
-    /// The default is 5 seconds.
+    /// Sets the time to make a connection, from the name lookup to the end of the TLS handshake, and
+    /// through a [`proxy`](Self::proxy) too. The default is 5 seconds.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
@@ -303,7 +315,8 @@ impl fmt::Debug for ClientBuilder {
             .field("retry", &self.retry)
             .field("retry_quota", &self.retry_quota)
             .field("defaults", &self.defaults)
-            // Without the credentials, and without the endpoint, whose URL may have a password.
+            // Without the credentials, and without the URLs of the endpoint and of the proxy, which
+            // may have a password.
             .finish_non_exhaustive()
     }
 }

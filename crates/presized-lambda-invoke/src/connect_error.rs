@@ -7,6 +7,7 @@ use rustls::{CertificateError, InvalidMessage};
 use tokio::time::error::Elapsed;
 
 use super::BoxError;
+use super::proxy::{Proxy, ProxyError};
 
 /// Why there is no connection, if the error of a lower layer does not say what to do about it.
 #[derive(Debug)]
@@ -19,11 +20,13 @@ pub(super) enum ConnectError {
     Certificate(BoxError),
     /// The server does not speak TLS.
     NotTls(BoxError),
+    /// The proxy failed.
+    Proxy(ProxyError),
 }
 
 impl ConnectError {
     /// Describes an error of TCP or TLS. It returns the error itself if that says enough.
-    pub(super) fn describe(error: BoxError, timeout: Duration) -> BoxError {
+    pub(super) fn describe(error: BoxError, timeout: Duration, proxy: Option<Proxy>) -> BoxError {
         let described = match find::<rustls::Error>(&*error) {
             // A trusted root with the name of the issuer has another key.
             Some(rustls::Error::InvalidCertificate(
@@ -34,15 +37,27 @@ impl ConnectError {
                 Self::NotTls(error)
             }
             // TCP has a timer of its own for each address.
-            _ if find::<Elapsed>(&*error).is_some() => Self::Timeout(timeout),
+            _ if find::<Elapsed>(&*error).is_some() => Self::timed_out(timeout, proxy),
             _ => return error,
         };
         described.into()
     }
 
+    /// Makes the error of a connection that was not made in the connect timeout.
+    pub(super) fn timed_out(after: Duration, proxy: Option<Proxy>) -> Self {
+        match proxy {
+            None => Self::Timeout(after),
+            Some(proxy) => Self::Proxy(ProxyError::Timeout { proxy, after }),
+        }
+    }
+
     /// Returns whether the next connection would fail in the same way.
     pub(super) fn is_permanent(error: &(dyn StdError + 'static)) -> bool {
-        find(error).is_some_and(|error| !matches!(error, Self::Timeout(_)))
+        find(error).is_some_and(|error| match error {
+            Self::Timeout(_) => false,
+            Self::Untrusted(_) | Self::Certificate(_) | Self::NotTls(_) => true,
+            Self::Proxy(error) => error.is_permanent(),
+        })
     }
 }
 
@@ -61,6 +76,7 @@ impl fmt::Display for ConnectError {
                 "server does not speak TLS at this port: use http in the endpoint URL, or the \
                  port of https",
             ),
+            Self::Proxy(error) => error.fmt(f),
         }
     }
 }
@@ -72,6 +88,7 @@ impl StdError for ConnectError {
             Self::Untrusted(source) | Self::Certificate(source) | Self::NotTls(source) => {
                 Some(&**source)
             }
+            Self::Proxy(error) => error.source(),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The connector of the connection pool: TCP, TLS over it for an https endpoint, and one timeout
-//! for both.
+//! The connector of the connection pool: TCP or a proxy, TLS over it for an https endpoint, and one
+//! timeout for all of it.
 
 use std::fmt;
 use std::future::Future;
@@ -10,14 +10,13 @@ use std::time::Duration;
 use http::Uri;
 use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::{Connection, HttpConnector};
-use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
-use tokio::net::TcpStream;
 use tokio::time;
 use tower_service::Service;
 
 use super::connect_error::ConnectError;
 use super::deferred_error::DeferredWriteError;
+use super::proxy::{Dialed, Dialer, Proxy};
 use super::{BoxError, HttpVersion};
 
 /// Makes connections to one endpoint.
@@ -25,32 +24,48 @@ use super::{BoxError, HttpVersion};
 pub(super) struct Connector {
     layers: Layers,
     version: HttpVersion,
-    /// For the name, TCP and TLS together.
+    /// For the name, TCP, the proxy and TLS together.
     timeout: Duration,
+    proxy: Option<Proxy>,
 }
 
 #[derive(Clone)]
 enum Layers {
-    Tcp(HttpConnector),
-    Tls(HttpsConnector<HttpConnector>),
+    Tcp(Dialer),
+    Tls(HttpsConnector<Dialer>),
 }
 
 impl Connector {
     /// Makes a connector without TLS.
-    pub(super) fn tcp(version: HttpVersion, timeout: Duration) -> Self {
-        Self { layers: Layers::Tcp(tcp(timeout)), version, timeout }
+    pub(super) fn tcp(version: HttpVersion, timeout: Duration, proxy: Option<Proxy>) -> Self {
+        let layers = Layers::Tcp(Dialer::new(tcp(timeout), proxy.clone()));
+        Self { layers, version, timeout, proxy }
     }
 
     /// Makes a connector with TLS. It sets the ALPN protocols of `config`.
-    pub(super) fn tls(mut config: ClientConfig, version: HttpVersion, timeout: Duration) -> Self {
+    pub(super) fn tls(
+        mut config: ClientConfig,
+        version: HttpVersion,
+        timeout: Duration,
+        proxy: Option<Proxy>,
+    ) -> Self {
         // RFC 9113, section 3.2: over TLS, HTTP/2 is used only if ALPN has agreed on it.
         config.alpn_protocols = match version {
             HttpVersion::Negotiated => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
             HttpVersion::Http1 => vec![b"http/1.1".to_vec()],
             HttpVersion::Http2 => vec![b"h2".to_vec()],
         };
-        let layers = Layers::Tls(HttpsConnector::from((tcp(timeout), config)));
-        Self { layers, version, timeout }
+        let dialer = Dialer::new(tcp(timeout), proxy.clone());
+        let layers = Layers::Tls(HttpsConnector::from((dialer, config)));
+        Self { layers, version, timeout, proxy }
+    }
+
+    /// Returns the proxy if it reads the requests, as it does without TLS.
+    pub(super) fn forwarding_proxy(&self) -> Option<&Proxy> {
+        match self.layers {
+            Layers::Tcp(_) => self.proxy.as_ref(),
+            Layers::Tls(_) => None,
+        }
     }
 
     /// Returns whether no connection can speak anything but HTTP/1.1.
@@ -69,29 +84,29 @@ impl Connector {
 }
 
 impl Service<Uri> for Connector {
-    type Response = DeferredWriteError<MaybeHttpsStream<TokioIo<TcpStream>>>;
+    type Response = DeferredWriteError<MaybeHttpsStream<Dialed>>;
     type Error = BoxError;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         match &mut self.layers {
-            Layers::Tcp(tcp) => tcp.poll_ready(cx).map_err(Into::into),
+            Layers::Tcp(tcp) => tcp.poll_ready(cx),
             Layers::Tls(tls) => tls.poll_ready(cx),
         }
     }
 
     fn call(&mut self, endpoint: Uri) -> Self::Future {
         let timeout = self.timeout;
-        let timed_out = move |_elapsed| ConnectError::Timeout(timeout);
+        let proxy = self.proxy.clone();
         match &mut self.layers {
             Layers::Tcp(tcp) => {
                 let connecting = tcp.call(endpoint);
                 let is_http2 = self.version == HttpVersion::Http2;
                 Box::pin(async move {
-                    let connected = time::timeout(timeout, connecting).await.map_err(timed_out)?;
-                    match connected {
-                        Ok(stream) => Ok(DeferredWriteError::new(stream.into(), is_http2)),
-                        Err(error) => Err(ConnectError::describe(error.into(), timeout)),
+                    match time::timeout(timeout, connecting).await {
+                        Ok(Ok(stream)) => Ok(DeferredWriteError::new(stream.into(), is_http2)),
+                        Ok(Err(error)) => Err(ConnectError::describe(error, timeout, proxy)),
+                        Err(_elapsed) => Err(ConnectError::timed_out(timeout, proxy).into()),
                     }
                 })
             }
@@ -99,9 +114,15 @@ impl Service<Uri> for Connector {
                 let connecting = tls.call(endpoint);
                 let must_agree = self.version == HttpVersion::Http2;
                 Box::pin(async move {
-                    let connected = time::timeout(timeout, connecting).await.map_err(timed_out)?;
-                    let stream =
-                        connected.map_err(|error| ConnectError::describe(error, timeout))?;
+                    let stream = match time::timeout(timeout, connecting).await {
+                        Ok(Ok(stream)) => stream,
+                        Ok(Err(error)) => {
+                            return Err(ConnectError::describe(error, timeout, proxy));
+                        }
+                        Err(_elapsed) => {
+                            return Err(ConnectError::timed_out(timeout, proxy).into());
+                        }
+                    };
                     // A server may ignore ALPN, and would read the preface of HTTP/2 as a request.
                     let is_http2 = stream.connected().is_negotiated_h2();
                     if must_agree && !is_http2 {

@@ -12,6 +12,7 @@ use http::uri::{Authority, Scheme};
 
 use self::partition::Partition;
 use self::url::UrlError;
+pub(super) use self::url::port_of;
 use super::environment::variable;
 
 /// The settings that decide the endpoint, except the URLs in the environment.

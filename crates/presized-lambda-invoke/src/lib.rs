@@ -10,8 +10,9 @@
 //   clock                             one call and its attempts
 //   target, endpoint, canonical,
 //   sign, credentials, trace          the request
-//   transport, connector, tls_*,
-//   deferred_error, request_body      the connection
+//   transport, connector, proxy,
+//   tls_*, deferred_error,
+//   request_body                      the connection
 //   invocation, stream, frame_*,
 //   error_report                      the response
 //   error, *_error, recorder,
@@ -47,6 +48,7 @@ mod invoke;
 mod outcome;
 mod payload_error;
 mod pem_error;
+mod proxy;
 mod recorder;
 mod request_body;
 mod retry;

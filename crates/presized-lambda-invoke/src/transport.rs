@@ -11,9 +11,9 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::header::HOST;
+use http::header::{HOST, PROXY_AUTHORIZATION};
 use http::uri::{Authority, Scheme};
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
@@ -24,7 +24,9 @@ use tokio::task;
 
 use super::BoxError;
 use super::call_options::FAR;
+use super::connect_error::ConnectError;
 use super::connector::Connector;
+use super::proxy::{Proxy, ProxyError};
 use super::request_body::{Progress, RequestBody};
 use keep_alive::KeepAlive;
 
@@ -36,6 +38,8 @@ pub(super) struct Transport {
     client: legacy::Client<Connector, RequestBody>,
     /// Whether all connections speak HTTP/1.1, so that every request needs `Host`.
     http1: bool,
+    /// The proxy, if it reads the requests.
+    proxy: Option<Proxy>,
     last_response: Arc<LastResponse>,
     keep_alive: Arc<KeepAlive>,
 }
@@ -45,11 +49,15 @@ impl Transport {
     /// without a request is kept.
     pub(super) fn new(connector: Connector, idle_timeout: Duration) -> Self {
         let http1 = connector.is_http1_only();
+        let proxy = connector.forwarding_proxy().cloned();
         let client = legacy::Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
             // A task of the pool adds it to an `Instant`, and would panic.
             .pool_idle_timeout(idle_timeout.min(FAR))
+            // tinyproxy closes a connection after each response without `Connection: close`. A
+            // request that was written at that moment would be lost.
+            .pool_max_idle_per_host(if proxy.is_some() { 0 } else { usize::MAX })
             // Safe: hyper returns a request only if its connection failed before it took the
             // request from its queue, and hyper-util sends only returned requests again.
             .retry_canceled_requests(true)
@@ -64,7 +72,7 @@ impl Transport {
             .http2_max_local_error_reset_streams(HTTP2_STREAM_ERRORS)
             .build(connector);
         let keep_alive = Arc::new(KeepAlive::new(idle_timeout));
-        Self { client, http1, last_response: Arc::default(), keep_alive }
+        Self { client, http1, proxy, last_response: Arc::default(), keep_alive }
     }
 
     /// Sends a request with an absolute URI once. Nothing is sent before the first poll.
@@ -75,6 +83,11 @@ impl Transport {
         if !self.http1 {
             // RFC 9113, section 8.3.1: `:authority` replaces it. hyper-util adds it for HTTP/1.1.
             request.headers_mut().remove(HOST);
+        }
+        let proxy = self.proxy.clone();
+        if let Some(authorization) = proxy.as_ref().and_then(Proxy::authorization) {
+            // It is not part of the signature, because the proxy removes it.
+            request.headers_mut().insert(PROXY_AUTHORIZATION, authorization.clone());
         }
         let host = request.uri().authority().cloned();
         let plain = request.uri().scheme() == Some(&Scheme::HTTP);
@@ -89,7 +102,17 @@ impl Transport {
         let yielding = self.last_response.is_old().then(|| Box::pin(task::yield_now()) as _);
         let last_response = Arc::clone(&self.last_response);
         let keep_alive = Arc::clone(&self.keep_alive);
-        Sending { yielding, response, last_response, keep_alive, connection, progress, host, plain }
+        Sending {
+            yielding,
+            response,
+            last_response,
+            keep_alive,
+            connection,
+            progress,
+            host,
+            plain,
+            proxy,
+        }
     }
 }
 
@@ -141,6 +164,8 @@ pub(super) struct Sending {
     host: Option<Authority>,
     /// Whether the URL says http.
     plain: bool,
+    /// The proxy, if it reads the request.
+    proxy: Option<Proxy>,
 }
 
 impl Sending {
@@ -168,6 +193,15 @@ impl Future for Sending {
         self.last_response.set_to_now();
         if let Ok(response) = &result {
             self.keep_alive.record(response, &self.connection);
+            // Only a proxy sends this status, before it forwards anything (RFC 9110, section
+            // 15.5.8).
+            if let Some(proxy) = &self.proxy
+                && response.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED
+            {
+                let (proxy, status) = (proxy.clone(), response.status());
+                let error = ConnectError::Proxy(ProxyError::Refused { proxy, status });
+                return Poll::Ready(Err(SendError { phase: Phase::NotSent, source: error.into() }));
+            }
         }
         Poll::Ready(result.map_err(|error| SendError {
             phase: Phase::of(&error, &self.progress),

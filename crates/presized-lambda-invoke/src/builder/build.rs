@@ -55,11 +55,13 @@ impl ClientBuilder {
         let user_agent = self.user_agent.as_deref().unwrap_or(AGENT);
         let user_agent = HeaderValue::from_str(user_agent)
             .map_err(|source| Error::config(UserAgentError(source)))?;
+        let proxy = self.proxy.resolve(&endpoint, self.http_version, &lookup);
+        let proxy = proxy.map_err(Error::config)?;
         let connector = if endpoint.is_tls() {
             let config = self.tls.client_config().map_err(Error::config)?;
-            Connector::tls(config, self.http_version, self.connect_timeout)
+            Connector::tls(config, self.http_version, self.connect_timeout, proxy)
         } else {
-            Connector::tcp(self.http_version, self.connect_timeout)
+            Connector::tcp(self.http_version, self.connect_timeout, proxy)
         };
         let transport = Transport::new(connector, self.idle_timeout);
         let clock = Arc::<Clock>::default();

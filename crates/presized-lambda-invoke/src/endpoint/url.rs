@@ -66,6 +66,15 @@ impl std::error::Error for UrlError {}
 /// Removes the port if it is the default port of the scheme, or empty (RFC 9110, sections 4.2.1 and
 /// 7.2).
 fn without_default_port(authority: &Authority, scheme: &Scheme) -> Result<Authority, UrlError> {
+    let default = if *scheme == Scheme::HTTPS { 443 } else { 80 };
+    let port = port_of(authority, default)?;
+    let host = authority.host();
+    let authority = if port == default { host.to_owned() } else { format!("{host}:{port}") };
+    authority.try_into().map_err(|_| UrlError::Syntax)
+}
+
+/// Returns the port, or `default` if there is none or it is empty.
+pub(crate) fn port_of(authority: &Authority, default: u16) -> Result<u16, UrlError> {
     if authority.as_str().contains('@') {
         return Err(UrlError::UserInfo);
     }
@@ -73,17 +82,14 @@ fn without_default_port(authority: &Authority, scheme: &Scheme) -> Result<Author
     if host.is_empty() {
         return Err(UrlError::Host);
     }
-    let default = if *scheme == Scheme::HTTPS { 443 } else { 80 };
-    let port = match authority.as_str()[host.len()..].strip_prefix(':') {
-        None | Some("") => default,
+    match authority.as_str()[host.len()..].strip_prefix(':') {
+        None | Some("") => Ok(default),
         // `parse` alone would accept a sign.
         Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            digits.parse::<u16>().map_err(|_| UrlError::Port)?
+            digits.parse().map_err(|_| UrlError::Port)
         }
-        Some(_) => return Err(UrlError::Port),
-    };
-    let authority = if port == default { host.to_owned() } else { format!("{host}:{port}") };
-    authority.try_into().map_err(|_| UrlError::Syntax)
+        Some(_) => Err(UrlError::Port),
+    }
 }
 
 /// Checks that a path is valid (RFC 3986, section 3.3) and has no segment that a proxy may remove.

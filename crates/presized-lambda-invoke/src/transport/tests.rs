@@ -32,7 +32,7 @@ async fn listen() -> (TcpListener, SocketAddr) {
 }
 
 fn plain(version: HttpVersion) -> Connector {
-    Connector::tcp(version, Duration::from_secs(5))
+    Connector::tcp(version, Duration::from_secs(5), None)
 }
 
 fn transport(version: HttpVersion) -> Transport {

@@ -4,6 +4,7 @@
 mod credentials;
 mod failures;
 mod output;
+mod proxies;
 mod requests;
 mod responses;
 mod settings;
@@ -36,14 +37,15 @@ fn command(server: &Scripted, arguments: &[&str]) -> Command {
     command
 }
 
-/// Makes the command of an example in an environment without AWS variables.
+/// Makes the command of an example in an environment without the variables that it reads.
 fn bare(example: &str) -> Command {
     let mut command = Command::new(match example {
         "credentials" => env!("CARGO_BIN_EXE_credentials"),
         _ => env!("CARGO_BIN_EXE_invoke"),
     });
     for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("AWS_") {
+        let upper = name.to_string_lossy().to_ascii_uppercase();
+        if upper.starts_with("AWS_") || upper.ends_with("_PROXY") || upper == "REQUEST_METHOD" {
             command.env_remove(name);
         }
     }

@@ -23,7 +23,8 @@ async fn refused_connection_is_a_failure_to_connect() {
 async fn connect_timeout_includes_the_tls_handshake() {
     // The kernel accepts the connection, and the server sends nothing.
     let (_listener, address) = listen().await;
-    let connector = Connector::tls(trusting(None), HttpVersion::Http1, Duration::from_millis(50));
+    let connector =
+        Connector::tls(trusting(None), HttpVersion::Http1, Duration::from_millis(50), None);
     let sending = Transport::new(connector, IDLE_TIMEOUT).send(secure(address));
     let error = within(sending).await.unwrap_err();
     assert_eq!(error.phase, Phase::Connect);
@@ -46,7 +47,7 @@ async fn timeout_of_tcp_names_the_connect_timeout() {
     let queue: Vec<_> = (0..64).map_while(connect).collect();
     assert!(queue.len() < 64, "the queue has an end");
 
-    let connector = Connector::tcp(HttpVersion::Http1, Duration::from_millis(50));
+    let connector = Connector::tcp(HttpVersion::Http1, Duration::from_millis(50), None);
     let error = within(Transport::new(connector, IDLE_TIMEOUT).send(post(address, "{}"))).await;
     let error = error.unwrap_err();
     assert_eq!(error.phase, Phase::Connect);
@@ -84,16 +85,16 @@ async fn keep_alive_probes_start_before_a_gateway_drops_the_flow() {
     let server = Server::start(Protocol::Tls).unwrap();
     let (_listener, address) = listen().await;
     let secure =
-        Connector::tls(trusting(Some(&server)), HttpVersion::Http1, Duration::from_secs(5));
+        Connector::tls(trusting(Some(&server)), HttpVersion::Http1, Duration::from_secs(5), None);
     for (mut connector, uri) in [
         (plain(HttpVersion::Http1), format!("http://{address}/")),
         (secure, server.endpoint().url("/")),
     ] {
         let connection = within(connector.call(uri.parse().unwrap())).await.unwrap();
         let socket = match &connection.stream {
-            MaybeHttpsStream::Http(stream) => SockRef::from(stream.inner()),
+            MaybeHttpsStream::Http(stream) => SockRef::from(stream.tcp.inner()),
             MaybeHttpsStream::Https(stream) => {
-                SockRef::from(stream.inner().get_ref().0.inner().inner())
+                SockRef::from(stream.inner().get_ref().0.inner().tcp.inner())
             }
         };
         assert!(socket.keepalive().unwrap(), "{uri}");
@@ -119,7 +120,7 @@ fn trusting(server: Option<&Server>) -> ClientConfig {
 }
 
 fn tls(server: Option<&Server>, version: HttpVersion) -> Transport {
-    let connector = Connector::tls(trusting(server), version, Duration::from_secs(5));
+    let connector = Connector::tls(trusting(server), version, Duration::from_secs(5), None);
     Transport::new(connector, IDLE_TIMEOUT)
 }
 
