@@ -35,6 +35,7 @@ use self::event_poll::EventPoll;
 use self::running_invocation::ResponseStart;
 use self::runtime_source::ConnectionId;
 use crate::environment::RuntimeHandle;
+use crate::failed_event::OnFailure;
 use crate::failure::Failure;
 use crate::fault::FaultScript;
 use crate::runtime_api::Refusal;
@@ -277,6 +278,7 @@ impl Deployed {
         if dispatcher.needs_environment(now) {
             self.environment_needed.notify_one();
         }
+        self.report_failed_events(dispatcher);
         next
     }
 
@@ -296,7 +298,20 @@ impl Deployed {
                 self.deadline_changed.notify_one();
             }
         }
+        if dispatcher.has_delayed() {
+            self.deadline_changed.notify_one();
+        }
+        self.report_failed_events(dispatcher);
         result
+    }
+
+    /// Reports the events whose last delivery failed, without the lock.
+    fn report_failed_events(&self, mut dispatcher: MutexGuard<'_, Dispatcher>) {
+        let events = dispatcher.take_failed_events();
+        drop(dispatcher);
+        if let Some(OnFailure(report)) = &self.options.on_failure {
+            events.into_iter().for_each(|event| report(event));
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Dispatcher> {

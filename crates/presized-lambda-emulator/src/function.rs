@@ -1,7 +1,9 @@
 //! The configuration of a function.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::failed_event::{FailedEvent, OnFailure};
 use crate::runtime_mode::RuntimeMode;
 
 /// The configuration of a function, without its code.
@@ -22,6 +24,9 @@ pub struct Function {
     pub(crate) concurrency: Option<usize>,
     pub(crate) reserved_concurrency: Option<usize>,
     pub(crate) memory_mb: u32,
+    pub(crate) async_retries: u32,
+    pub(crate) async_retry_delay: Duration,
+    pub(crate) on_failure: Option<OnFailure>,
 }
 
 impl Function {
@@ -33,6 +38,9 @@ impl Function {
             concurrency: None,
             reserved_concurrency: None,
             memory_mb: 128,
+            async_retries: 0,
+            async_retry_delay: Duration::ZERO,
+            on_failure: None,
         }
     }
 
@@ -87,6 +95,50 @@ impl Function {
     pub fn memory_size(mut self, megabytes: u32) -> Self {
         self.memory_mb = megabytes;
         self
+    }
+
+    /// Sets how many times an event of type `Event` is delivered again after a function error or a
+    /// timeout. The default is 0. Lambda's default is
+    /// [2](https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html).
+    pub fn async_retries(mut self, retries: u32) -> Self {
+        self.async_retries = retries;
+        self
+    }
+
+    /// Sets the time before an event is delivered again for the first time, and before each further
+    /// time once more. The default is 0, so that a test does not wait. Lambda waits one minute, and
+    /// then two.
+    pub fn async_retry_delay(mut self, delay: Duration) -> Self {
+        self.async_retry_delay = delay;
+        self
+    }
+
+    /// Sets the function that gets the events of type `Event` whose last delivery failed, in place of
+    /// a dead-letter queue. By default, they are discarded.
+    ///
+    /// It is called in a task of the emulator, which it must not block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use presized_lambda_emulator::Function;
+    ///
+    /// let (sender, dead_letters) = mpsc::channel();
+    /// let function = Function::new().async_retries(2).on_failure(move |event| {
+    ///     let _ = sender.send(event);
+    /// });
+    /// # drop((function, dead_letters));
+    /// ```
+    pub fn on_failure(mut self, function: impl Fn(FailedEvent) + Send + Sync + 'static) -> Self {
+        self.on_failure = Some(OnFailure(Arc::new(function)));
+        self
+    }
+
+    /// Returns how many times a failed event is delivered again, or `None` if its failure is ignored.
+    pub(crate) fn event_retries(&self) -> Option<u32> {
+        let matters = self.async_retries > 0 || self.on_failure.is_some();
+        matters.then_some(self.async_retries)
     }
 
     pub(crate) fn mode(&self) -> RuntimeMode {

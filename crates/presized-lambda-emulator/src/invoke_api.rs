@@ -105,6 +105,8 @@ async fn invoke(
         takes_stream: route.operation == Operation::InvokeWithResponseStream,
         reply: if is_event { Reply::Discarded } else { Reply::Caller(caller) },
         duplicates: u32::from(*fault == Some(FaultKind::Duplicate)),
+        retries: if is_event { function.options().event_retries() } else { None },
+        attempts: 0,
     };
     function.invoke(invocation).map_err(ServiceError::Throttled)?;
     if is_event {

@@ -6,7 +6,8 @@
 // From the top down:
 //
 //   emulator, builder, function,
-//   fault, stats, unknown_function         the public API
+//   fault, failed_event, stats,
+//   unknown_function                the public API
 //   serve, connection, cut_body,
 //   request_body, response_body     HTTP
 //   invoke_api                      the API of callers
@@ -21,6 +22,7 @@ mod cut_body;
 mod deployed;
 mod emulator;
 mod environment;
+mod failed_event;
 mod failure;
 mod fault;
 mod function;
@@ -40,6 +42,7 @@ mod unknown_function;
 
 pub use self::builder::EmulatorBuilder;
 pub use self::emulator::Emulator;
+pub use self::failed_event::FailedEvent;
 pub use self::fault::Fault;
 pub use self::function::Function;
 pub use self::stats::Stats;

@@ -9,7 +9,8 @@
 pub struct Stats {
     /// The number of accepted calls. Dry runs do not count.
     pub invoked: u64,
-    /// The number of events that were queued once more, because a fault duplicated them.
+    /// The number of events that were queued once more: after a failure, or because a fault
+    /// duplicated them.
     pub redelivered: u64,
     /// The number of events that a runtime has received. To assert that a function ran exactly
     /// once, compare this with 1.

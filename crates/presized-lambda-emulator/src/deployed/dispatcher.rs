@@ -1,5 +1,7 @@
 //! The path of an invocation through the queue and the environments of a function.
 
+use std::mem;
+
 use bytes::Bytes;
 use http::HeaderValue;
 use tokio::sync::{mpsc, oneshot};
@@ -13,6 +15,7 @@ use super::running_invocation::ResponseStart;
 use super::runtime_event::RuntimeEvent;
 use super::runtime_source::{ConnectionId, RuntimeSource};
 use crate::environment::RuntimeHandle;
+use crate::failed_event::FailedEvent;
 use crate::failure::Failure;
 use crate::log_tail::LogTail;
 use crate::runtime_api::Refusal;
@@ -32,6 +35,8 @@ pub(super) struct Dispatcher {
     /// The number of calls that are refused next.
     throttle: u32,
     stats: Stats,
+    /// The events whose last delivery failed, until they are reported.
+    failed_events: Vec<FailedEvent>,
     closed: bool,
 }
 
@@ -55,6 +60,7 @@ impl Dispatcher {
             init_failure: None,
             throttle: 0,
             stats: Stats::default(),
+            failed_events: Vec::new(),
             closed: false,
         }
     }
@@ -221,7 +227,7 @@ impl Dispatcher {
         environment.end_if_done();
         self.count(&end);
         if let Some(again) = ended.again {
-            self.deliver_again(*again, now);
+            self.follow_up(*again, &end, now);
         }
         ended.reply.send(end, log);
         self.dispatch();
@@ -243,6 +249,8 @@ impl Dispatcher {
                 self.environments.get_mut(environment).into_iter().for_each(|late| late.kill());
             }
         }
+        let next_event = self.queue.queue_due(now);
+        self.dispatch();
         let timeouts = self.stats.timeouts;
         let unserved = self.end_unserved(now);
         if self.stats.timeouts > timeouts {
@@ -250,7 +258,7 @@ impl Dispatcher {
         }
         let expected_until =
             self.environments.expected_until(now).filter(|_| !self.queue.is_empty());
-        [self.next_deadline(), unserved, expected_until].into_iter().flatten().min()
+        [self.next_deadline(), unserved, expected_until, next_event].into_iter().flatten().min()
     }
 
     /// Returns the runtime of an environment if the emulator runs it.
@@ -380,14 +388,55 @@ impl Dispatcher {
         }
     }
 
-    /// Queues the event of an invocation that has ended once more.
-    fn deliver_again(&mut self, mut invocation: QueuedInvocation, now: Instant) {
-        if invocation.duplicates > 0 {
-            invocation.duplicates -= 1;
-            invocation.queued_at = now;
-            self.stats.redelivered += 1;
-            self.queue.push(invocation);
+    /// Delivers the event of an invocation that has ended again, or reports its failure.
+    fn follow_up(&mut self, mut again: QueuedInvocation, end: &InvocationEnd, now: Instant) {
+        again.attempts += 1;
+        let failure = match end {
+            InvocationEnd::Failed(failure) | InvocationEnd::TimedOut(failure) => Some(failure),
+            InvocationEnd::Response { .. } | InvocationEnd::Streamed => None,
+        };
+        match (failure, again.retries) {
+            (Some(_), Some(left @ 1..)) => {
+                again.retries = Some(left - 1);
+                let delay = self.options.async_retry_delay.saturating_mul(again.attempts);
+                return self.deliver_again(again, now.checked_add(delay), now);
+            }
+            (Some(failure), Some(0)) if self.options.on_failure.is_some() => {
+                self.failed_events.push(FailedEvent {
+                    request_id: again.id.to_string(),
+                    payload: again.event.clone(),
+                    attempts: again.attempts,
+                    error_type: failure.error_type.clone(),
+                    report: failure.payload.clone(),
+                });
+            }
+            _ => {}
         }
+        if again.duplicates > 0 {
+            again.duplicates -= 1;
+            again.attempts = 0;
+            again.retries = again.retries.map(|_| self.options.async_retries);
+            self.deliver_again(again, Some(now), now);
+        }
+    }
+
+    /// Queues an event at `due`, or never if that is too late for the clock.
+    fn deliver_again(&mut self, event: QueuedInvocation, due: Option<Instant>, now: Instant) {
+        self.stats.redelivered += 1;
+        match due {
+            Some(due) if due > now => self.queue.push_later(event, due),
+            Some(_) => self.queue.push(QueuedInvocation { queued_at: now, ..event }),
+            None => {}
+        }
+    }
+
+    /// Takes the events whose last delivery failed.
+    pub(super) fn take_failed_events(&mut self) -> Vec<FailedEvent> {
+        mem::take(&mut self.failed_events)
+    }
+
+    pub(super) fn has_delayed(&self) -> bool {
+        self.queue.has_delayed()
     }
 
     /// Ends an invocation that no runtime has started.
@@ -398,6 +447,9 @@ impl Dispatcher {
         log: Option<LogTail>,
     ) {
         self.count(&end);
+        if invocation.outlives_its_end() {
+            self.follow_up(invocation.again(), &end, Instant::now());
+        }
         let log = log.or_else(|| invocation.wants_log.then(LogTail::default));
         invocation.reply.send(end, log);
     }

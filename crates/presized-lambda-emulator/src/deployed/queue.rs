@@ -13,6 +13,8 @@ pub(super) struct InvocationQueue {
     calls: VecDeque<QueuedInvocation>,
     /// The invocations of type `Event`.
     events: VecDeque<QueuedInvocation>,
+    /// The events that are delivered again later.
+    delayed: Vec<(Instant, QueuedInvocation)>,
 }
 
 impl InvocationQueue {
@@ -31,6 +33,25 @@ impl InvocationQueue {
 
     pub(super) fn push(&mut self, invocation: QueuedInvocation) {
         self.of_kind(&invocation).push_back(invocation);
+    }
+
+    /// Adds an event, which is queued at `due`.
+    pub(super) fn push_later(&mut self, event: QueuedInvocation, due: Instant) {
+        self.delayed.push((due, event));
+    }
+
+    /// Queues the events that are due, and returns when the next one is.
+    pub(super) fn queue_due(&mut self, now: Instant) -> Option<Instant> {
+        self.delayed.sort_by_key(|(due, _)| *due);
+        let due = self.delayed.partition_point(|(due, _)| *due <= now);
+        for (due, event) in self.delayed.drain(..due) {
+            self.events.push_back(QueuedInvocation { queued_at: due, ..event });
+        }
+        Some(self.delayed.first()?.0)
+    }
+
+    pub(super) fn has_delayed(&self) -> bool {
+        !self.delayed.is_empty()
     }
 
     /// Makes an invocation that was popped the oldest again.

@@ -25,9 +25,18 @@ pub(crate) struct QueuedInvocation {
     pub(crate) reply: Reply,
     /// How many times the event is delivered again, because a fault says so.
     pub(crate) duplicates: u32,
+    /// How many times a failed event is delivered again, or `None` if its failure is ignored.
+    pub(crate) retries: Option<u32>,
+    /// How many times the event was delivered before.
+    pub(crate) attempts: u32,
 }
 
 impl QueuedInvocation {
+    /// Returns whether the event may be delivered again, or its failure is reported.
+    pub(super) fn outlives_its_end(&self) -> bool {
+        self.duplicates > 0 || self.retries.is_some()
+    }
+
     /// Returns a copy whose response is discarded.
     pub(super) fn again(&self) -> Self {
         Self {
@@ -40,6 +49,8 @@ impl QueuedInvocation {
             wants_log: false,
             reply: Reply::Discarded,
             duplicates: self.duplicates,
+            retries: self.retries,
+            attempts: self.attempts,
         }
     }
 }

@@ -57,7 +57,7 @@ impl RunningInvocation {
             RuntimeMode::Classic => None,
             RuntimeMode::Concurrent => HeaderValue::try_from(ids::uuid()).ok(),
         };
-        let again = (invocation.duplicates > 0).then(|| Box::new(invocation.again()));
+        let again = invocation.outlives_its_end().then(|| Box::new(invocation.again()));
         let event = RuntimeEvent {
             headers: invocation.headers,
             timeout,

@@ -27,6 +27,8 @@ pub(super) fn invocation(id: &'static str) -> QueuedInvocation {
         wants_log: true,
         reply: Reply::Discarded,
         duplicates: 0,
+        retries: None,
+        attempts: 0,
     }
 }
 

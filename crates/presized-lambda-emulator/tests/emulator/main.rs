@@ -9,6 +9,7 @@ mod faults;
 mod invoke;
 mod limits;
 mod process;
+mod retries;
 mod runtime;
 mod scaling;
 mod states;
