@@ -1,8 +1,11 @@
 use std::fmt;
 
 use bytes::Bytes;
+use http::HeaderMap;
 
 use super::error_report::ErrorReport;
+use super::invocation::{executed_version, log_tail};
+use super::service_error::request_id;
 
 /// The error of a function that ran and failed.
 ///
@@ -21,6 +24,12 @@ pub struct FunctionError {
     pub stack_trace: Vec<String>,
     /// The unchanged payload.
     pub payload: Bytes,
+    /// The request id, as in [`Invocation`](super::Invocation).
+    pub request_id: Option<String>,
+    /// The log tail, as in [`Invocation`](super::Invocation).
+    pub log_tail: Option<Bytes>,
+    /// The version of the function that ran, as in [`Invocation`](super::Invocation).
+    pub executed_version: Option<String>,
 }
 
 /// Says whether the function handled its error, from the header `X-Amz-Function-Error`.
@@ -36,14 +45,24 @@ pub enum FunctionErrorKind {
 }
 
 impl FunctionError {
-    pub(super) fn new(kind: &str, payload: Bytes) -> Self {
+    /// Parses the error in a response whose header `X-Amz-Function-Error` has the value `kind`.
+    pub(super) fn new(kind: &str, payload: Bytes, headers: &HeaderMap) -> Self {
         let kind = match kind {
             "Handled" => FunctionErrorKind::Handled,
             "Unhandled" => FunctionErrorKind::Unhandled,
             other => FunctionErrorKind::Other(other.to_owned()),
         };
         let ErrorReport { error_type, error_message, stack_trace } = ErrorReport::parse(&payload);
-        Self { kind, error_type, error_message, stack_trace, payload }
+        Self {
+            kind,
+            error_type,
+            error_message,
+            stack_trace,
+            payload,
+            request_id: request_id(headers),
+            log_tail: log_tail(headers),
+            executed_version: executed_version(headers),
+        }
     }
 }
 
@@ -55,6 +74,9 @@ impl fmt::Debug for FunctionError {
             .field("error_message", &self.error_message)
             .field("stack_trace", &format_args!("{} lines", self.stack_trace.len()))
             .field("payload", &format_args!("{} bytes", self.payload.len()))
+            .field("request_id", &self.request_id)
+            .field("log_tail", &self.log_tail.as_ref().map(|log| format!("{} bytes", log.len())))
+            .field("executed_version", &self.executed_version)
             .finish()
     }
 }

@@ -75,7 +75,8 @@ impl Invocation {
     ///
     /// # Errors
     ///
-    /// Returns the error of a function that failed.
+    /// Returns the error of a function that failed. It has the request id, the log tail and the
+    /// version that ran.
     pub fn into_result(self) -> Result<Self, Box<FunctionError>> {
         match self.function_error {
             Some(error) => Err(error),
@@ -89,15 +90,14 @@ impl Invocation {
         // means a failure, even one that is not text.
         let function_error = headers.get(&wire::FUNCTION_ERROR).map(|kind| {
             let kind = String::from_utf8_lossy(kind.as_bytes());
-            Box::new(FunctionError::new(&kind, payload.clone()))
+            Box::new(FunctionError::new(&kind, payload.clone(), headers))
         });
-        let log_tail = headers.get(&wire::LOG_RESULT);
         Self {
             status: head.status,
             payload,
             function_error,
             executed_version: executed_version(headers),
-            log_tail: log_tail.and_then(|value| decode_log(value.as_bytes())),
+            log_tail: log_tail(headers),
             request_id: request_id(headers),
             durable_execution_arn: text(headers, &wire::DURABLE_EXECUTION_ARN),
             attempts,
@@ -130,6 +130,11 @@ impl fmt::Debug for Invocation {
 /// Returns the version that ran.
 pub(super) fn executed_version(headers: &HeaderMap) -> Option<String> {
     text(headers, &wire::EXECUTED_VERSION)
+}
+
+/// Returns the log tail.
+pub(super) fn log_tail(headers: &HeaderMap) -> Option<Bytes> {
+    headers.get(&wire::LOG_RESULT).and_then(|value| decode_log(value.as_bytes()))
 }
 
 /// Decodes a log tail from base64. An invalid one is ignored, so that the response is not lost.

@@ -78,7 +78,8 @@ async fn payload_that_is_not_json_or_text_is_an_error() {
 async fn function_error_is_neither_a_payload_nor_an_error_of_the_call() {
     let server = Scripted::in_turn([Reply::Keep(Bytes::from_static(
         b"HTTP/1.1 200 OK\r\nX-Amz-Function-Error: Unhandled\r\n\
-          X-Amz-Executed-Version: $LATEST\r\nContent-Length: 20\r\n\r\n{\"errorMessage\":\"x\"}",
+          X-Amz-Executed-Version: $LATEST\r\nx-amzn-RequestId: r-1\r\nX-Amz-Log-Result: bG9n\r\n\
+          Content-Length: 20\r\n\r\n{\"errorMessage\":\"x\"}",
     ))]);
     let invocation = client(&server).invoke("f").send().await.unwrap();
     assert_eq!(invocation.executed_version.as_deref(), Some("$LATEST"));
@@ -88,6 +89,11 @@ async fn function_error_is_neither_a_payload_nor_an_error_of_the_call() {
     assert_eq!(error.kind, FunctionErrorKind::Unhandled);
     assert_eq!(error.error_message.as_deref(), Some("x"));
     assert_eq!(error.payload, r#"{"errorMessage":"x"}"#);
+    assert_eq!(error.request_id.as_deref(), Some("r-1"));
+    assert_eq!(error.executed_version.as_deref(), Some("$LATEST"));
+    assert_eq!(error.log_tail.as_deref(), Some(&b"log"[..]));
+    let debug = format!("{error:?}");
+    assert!(debug.contains(r#"log_tail: Some("3 bytes")"#), "{debug}");
     assert_eq!(server.requests().len(), 1);
 }
 
