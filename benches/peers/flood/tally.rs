@@ -117,6 +117,7 @@ fn name(kind: &ErrorKind) -> &'static str {
         ErrorKind::Broken(_) => "broken responses",
         ErrorKind::Connect(_) => "connections refused",
         ErrorKind::Timeout { .. } => "timeouts",
+        ErrorKind::BudgetFull { .. } => "full budgets",
         ErrorKind::Service(_) => "errors of the service",
         _ => "others",
     }

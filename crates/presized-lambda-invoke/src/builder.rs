@@ -230,7 +230,10 @@ impl ClientBuilder {
     ///
     /// The limit bounds each response that is read into one buffer, and not a stream. A response
     /// that does not fit into the budget waits for other responses to be dropped, within the
-    /// deadline of its call. A call whose limit is above the budget is not sent.
+    /// deadline of its call, and then fails with [`BudgetFull`](super::ErrorKind::BudgetFull). While
+    /// the budget is full or other responses wait for it, further calls wait before they are sent,
+    /// unless the budget [fails fast](presized::MemoryBudget::fail_fast). A call whose limit is above
+    /// the budget is not sent.
     pub fn reader(mut self, reader: impl Into<Reader>) -> Self {
         self.defaults.reader = reader.into();
         self

@@ -14,6 +14,8 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use tracing::Instrument;
 
+use super::arrived::Arrived;
+use super::budget_wait::Watch;
 use super::call_options::CallOptions;
 use super::client::ClientInner;
 use super::clock::Reading;
@@ -22,8 +24,11 @@ use super::service_error::request_id;
 use super::sign::PayloadHash;
 use super::target::Target;
 use super::transport::{Phase, SendError};
-use super::wire::Operation;
-use super::{Error, ErrorKind, Invocation, ServiceError};
+use super::wire::{INVOCATION_TYPE, Operation};
+use super::{
+    BoxError, Error, ErrorKind, Invocation, InvocationType, ServiceError, TimeoutLimit,
+    TimeoutPhase,
+};
 use presized::{Collect, CollectError};
 
 /// One call, with all its attempts.
@@ -41,12 +46,19 @@ pub(super) struct Call {
 pub(super) trait CallResponse: Sized {
     const OPERATION: Operation;
 
+    /// Waits until the memory budget has room for a response.
+    fn wait_for_room(
+        call: &Call,
+        recorder: &Recorder,
+    ) -> impl Future<Output = Result<(), Error>> + Send;
+
     /// Reads the part of the response that belongs to the attempt.
     fn read(
         call: &Call,
         head: response::Parts,
         body: Incoming,
-        attempts: u32,
+        bound: Bound,
+        recorder: &Recorder,
     ) -> impl Future<Output = Result<Self, Error>> + Send;
 
     /// Passes the recorder on to the response.
@@ -121,36 +133,40 @@ impl Call {
 
     /// Runs one attempt, within its timeout and the deadline of the call.
     async fn attempt<R: CallResponse>(&self, recorder: &mut Recorder) -> Result<R, Failure> {
-        let now = Instant::now();
-        let end = self.options.attempt_timeout.and_then(|timeout| now.checked_add(timeout));
-        let deadline = end.map_or(self.deadline, |end| end.min(self.deadline));
-        let timed_out = |recorder: &Recorder, may_have_run| {
-            Error::new(ErrorKind::Timeout { after: recorder.elapsed() }, may_have_run)
+        R::wait_for_room(self, recorder).await?;
+        let bound = Bound::of_attempt(self.deadline, self.options.attempt_timeout);
+        let timed_out = |recorder: &Recorder, phase, may_have_run| {
+            Error::timeout(recorder.elapsed(), bound.limit, phase, may_have_run)
         };
 
-        let credentials = match timeout_at(deadline, self.client.credentials.get()).await {
+        let credentials = match timeout_at(bound.at, self.client.credentials.get()).await {
             Ok(credentials) => credentials.map_err(Error::credentials)?,
-            Err(_) => return Err(timed_out(recorder, false).into()),
+            Err(_) => return Err(timed_out(recorder, TimeoutPhase::Credentials, false).into()),
         };
         // `timeout_at` polls a future before it checks the deadline, and the future below sends.
-        if deadline <= Instant::now() {
-            return Err(timed_out(recorder, false).into());
+        if bound.at <= Instant::now() {
+            return Err(timed_out(recorder, TimeoutPhase::Start, false).into());
         }
         let signed = self.client.clock.read();
         let request = self.request(&credentials, signed.time)?;
         recorder.attempt();
         let mut sending = self.client.transport.send(request);
-        let response = match timeout_at(deadline, &mut sending).await {
+        let response = match timeout_at(bound.at, &mut sending).await {
             Ok(Ok(response)) => response,
             Ok(Err(SendError { phase: Phase::MaybeSent, source })) => {
-                return Err(Error::broken(source).into());
+                return Err(Error::no_response(source).into());
             }
             Ok(Err(SendError { phase: Phase::Connect | Phase::NotSent, source })) => {
                 return Err(Error::unsent(ErrorKind::Connect(source)).into());
             }
             Err(_) => {
-                let may_have_run = sending.abandon() == Phase::MaybeSent;
-                return Err(timed_out(recorder, may_have_run).into());
+                return Err(match sending.abandon() {
+                    Phase::MaybeSent => timed_out(recorder, TimeoutPhase::Response, true),
+                    Phase::Connect | Phase::NotSent => {
+                        timed_out(recorder, TimeoutPhase::Connect, false)
+                    }
+                }
+                .into());
             }
         };
 
@@ -160,11 +176,9 @@ impl Call {
         if !head.status.is_success() {
             return Err(self.service_error(head, body, &credentials, signed).await);
         }
-        match timeout_at(deadline, R::read(self, head, body, recorder.attempts())).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(error.with_request_id(request_id).into()),
-            Err(_) => Err(timed_out(recorder, true).with_request_id(request_id).into()),
-        }
+        R::read(self, head, body, bound, recorder)
+            .await
+            .map_err(|error| error.with_request_id(request_id).into())
     }
 
     /// Asks the provider again after its credentials were refused, and returns whether it gives
@@ -183,6 +197,12 @@ impl Call {
             }
             Err(_elapsed) => false,
         }
+    }
+
+    /// Returns whether the response has a payload: whether Lambda waits for the function.
+    fn has_response(&self) -> bool {
+        let invocation_type = self.headers.get(INVOCATION_TYPE);
+        invocation_type.is_none_or(|found| found == InvocationType::RequestResponse.as_str())
     }
 
     fn request(
@@ -241,17 +261,34 @@ impl Call {
 impl CallResponse for Invocation {
     const OPERATION: Operation = Operation::Invoke;
 
+    async fn wait_for_room(call: &Call, recorder: &Recorder) -> Result<(), Error> {
+        match recorder.budget_wait() {
+            Some(wait) if call.has_response() && !wait.has_room(call.deadline).await => {
+                Err(wait.error(recorder.elapsed(), None))
+            }
+            _ => Ok(()),
+        }
+    }
+
     async fn read(
         call: &Call,
         head: response::Parts,
         body: Incoming,
-        attempts: u32,
+        bound: Bound,
+        recorder: &Recorder,
     ) -> Result<Self, Error> {
         let reader = call.options.reader.clone();
-        let collect = Collect::of_response(&Method::POST, &head, body, reader);
-        match collect.bytes().await {
-            Ok(payload) => Ok(Self::new(&head, payload, attempts)),
-            Err(error) => Err(Error::read(error.map_body(io::Error::other))),
+        let watch = Watch::default();
+        let collect = Collect::of_response(&Method::POST, &head, watch.body(body), reader);
+        let collect = collect.until(sleep_until(bound.at)).bytes();
+        let wait = recorder.budget_wait();
+        let collected = match wait {
+            Some(wait) => wait.watched(&watch, collect).await,
+            None => collect.await,
+        };
+        match collected {
+            Ok(payload) => Ok(Self::new(&head, payload, recorder.attempts())),
+            Err(error) => Err(read_error(error, bound.limit, recorder)),
         }
     }
 
@@ -262,6 +299,44 @@ impl CallResponse for Invocation {
             None => recorder.succeeded(),
         }
         self
+    }
+}
+
+/// Makes the error of a response that could not be collected before its end.
+fn read_error<E: Into<BoxError>>(
+    error: CollectError<E>,
+    limit: TimeoutLimit,
+    recorder: &Recorder,
+) -> Error {
+    let CollectError::Stopped { declared, received, awaited, partial, .. } = error else {
+        return Error::read(error.map_body(io::Error::other));
+    };
+    let after = recorder.elapsed();
+    let error = match (awaited, recorder.budget_wait()) {
+        (Some(requested), Some(wait)) => wait.error(after, Some(requested)),
+        _ => Error::timeout(after, limit, TimeoutPhase::Body, true)
+            .with_arrived(Arrived { received, declared }),
+    };
+    error.with_partial(partial)
+}
+
+/// The end of an attempt.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    pub(super) at: Instant,
+    pub(super) limit: TimeoutLimit,
+}
+
+impl Bound {
+    /// Returns the end of an attempt that begins now.
+    fn of_attempt(deadline: Instant, timeout: Option<Duration>) -> Self {
+        let end = timeout.and_then(|timeout| Some((Instant::now().checked_add(timeout)?, timeout)));
+        match end {
+            Some((at, timeout)) if at < deadline => {
+                Self { at, limit: TimeoutLimit::Attempt(timeout) }
+            }
+            _ => Self { at: deadline, limit: TimeoutLimit::Deadline },
+        }
     }
 }
 

@@ -29,4 +29,7 @@ pub struct CallReport<'a> {
     /// The time from the begin of the call to its end, with all attempts and the waits between
     /// them.
     pub elapsed: Duration,
+    /// The part of `elapsed` that the call waited for the [memory budget](presized::MemoryBudget),
+    /// before it was sent and while its response was read.
+    pub budget_wait: Duration,
 }

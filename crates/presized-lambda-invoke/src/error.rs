@@ -2,12 +2,18 @@
 
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 use bytes::Bytes;
 use presized::{CollectError, Partial};
 
+use self::broken::Broken;
+use super::arrived::Arrived;
 use super::connect_error::ConnectError;
-use super::{ErrorKind, ServiceError};
+use super::{ErrorKind, ServiceError, TimeoutLimit, TimeoutPhase};
+
+mod broken;
+mod display;
 
 /// A boxed error.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -29,6 +35,10 @@ struct Inner {
     attempts: u32,
     request_id: Option<String>,
     retry_quota_exhausted: bool,
+    /// The part of the response that had arrived when the call timed out.
+    arrived: Option<Arrived>,
+    /// Describes [`ErrorKind::Broken`].
+    broken: Option<Broken>,
     /// The bytes that had arrived, if `kind` does not hold them.
     partial: Partial,
 }
@@ -70,7 +80,7 @@ impl Error {
     pub fn is_transient(&self) -> bool {
         match &self.0.kind {
             ErrorKind::Connect(source) => !ConnectError::is_permanent(&**source),
-            ErrorKind::Broken(_) | ErrorKind::Timeout { .. } => true,
+            ErrorKind::Broken(_) | ErrorKind::Timeout { .. } | ErrorKind::BudgetFull { .. } => true,
             ErrorKind::Service(error) => error.is_transient() || error.is_gateway(),
             _ => false,
         }
@@ -82,8 +92,16 @@ impl Error {
     }
 
     /// Returns whether the deadline of the call passed or its last attempt timed out.
+    ///
+    /// It is false if the time was spent in a wait for memory, which says nothing about the
+    /// function: see [`is_budget_full`](Self::is_budget_full).
     pub fn is_timeout(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Timeout { .. })
+    }
+
+    /// Returns whether the memory budget of the reader had no room for the response in time.
+    pub fn is_budget_full(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::BudgetFull { .. })
     }
 
     /// Returns whether the response exceeded the limit.
@@ -115,8 +133,8 @@ impl Error {
         self.0.request_id.as_deref()
     }
 
-    /// Returns the bytes that had arrived of a response that broke off or was too long, or of a
-    /// stream that was being [collected](super::ResponseStream::collect).
+    /// Returns the bytes that had arrived of a response that broke off, timed out or was too long, or
+    /// of a stream that was being [collected](super::ResponseStream::collect).
     ///
     /// It is empty if the declared length was over the limit, because nothing was read then.
     pub fn into_partial(self) -> Bytes {
@@ -143,6 +161,8 @@ impl Error {
             attempts: 0,
             request_id: None,
             retry_quota_exhausted: false,
+            arrived: None,
+            broken: None,
             partial,
         }))
     }
@@ -159,9 +179,37 @@ impl Error {
         Self::unsent(ErrorKind::Credentials(source.into()))
     }
 
-    /// Makes the error of a connection or response that broke after the request was sent.
-    pub(super) fn broken(source: impl Into<BoxError>) -> Self {
-        Self::new(ErrorKind::Broken(source.into()), true)
+    /// Makes the error of a connection that broke after the request may have been sent and before
+    /// the head of a response.
+    pub(super) fn no_response(source: impl Into<BoxError>) -> Self {
+        let source = source.into();
+        Self::broken(Broken::missing(&*source), source)
+    }
+
+    /// Makes the error of a connection that broke while the response arrived.
+    pub(super) fn cut(source: impl Into<BoxError>, arrived: Arrived) -> Self {
+        let source = source.into();
+        Self::broken(Broken::cut(&*source, arrived), source)
+    }
+
+    /// Makes the error of a response that ended without its last bytes.
+    pub(super) fn ended(source: impl Into<BoxError>, arrived: Arrived) -> Self {
+        Self::broken(Broken::ended(arrived), source.into())
+    }
+
+    /// Makes the error of a response that is invalid.
+    pub(super) fn invalid(source: impl Into<BoxError>, arrived: Arrived) -> Self {
+        Self::broken(Broken::invalid(arrived), source.into())
+    }
+
+    /// Makes the error of a call that timed out.
+    pub(super) fn timeout(
+        after: Duration,
+        limit: TimeoutLimit,
+        phase: TimeoutPhase,
+        may_have_run: bool,
+    ) -> Self {
+        Self::new(ErrorKind::Timeout { after, limit, phase }, may_have_run)
     }
 
     /// Makes the error of a response that could not be collected.
@@ -171,7 +219,7 @@ impl Error {
             CollectError::OutOfMemory { .. } | CollectError::Budget { .. } => {
                 ErrorKind::Memory(error)
             }
-            error => ErrorKind::Broken(error.into()),
+            error => return Self::broken(Broken::read(&error), error.into()),
         };
         Self::new(kind, true)
     }
@@ -186,6 +234,11 @@ impl Error {
         if request_id.is_some() {
             self.0.request_id = request_id;
         }
+        self
+    }
+
+    pub(super) fn with_arrived(mut self, arrived: Arrived) -> Self {
+        self.0.arrived = Some(arrived);
         self
     }
 
@@ -206,6 +259,12 @@ impl Error {
         self.0.retry_quota_exhausted = true;
         self
     }
+
+    fn broken(broken: Broken, source: BoxError) -> Self {
+        let mut error = Self::new(ErrorKind::Broken(source), true);
+        error.0.broken = Some(broken);
+        error
+    }
 }
 
 impl fmt::Debug for Error {
@@ -217,50 +276,5 @@ impl fmt::Debug for Error {
             .field("request_id", &self.0.request_id)
             .field("retry_quota_exhausted", &self.0.retry_quota_exhausted)
             .finish()
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0.kind {
-            ErrorKind::Config(_) => f.write_str("client cannot be built"),
-            ErrorKind::BadInput(_) => f.write_str("call cannot be written as a request"),
-            ErrorKind::Credentials(_) => f.write_str("no credentials are available"),
-            ErrorKind::Connect(_) => {
-                f.write_str("connection failed before the request was processed")
-            }
-            ErrorKind::Service(error) => write!(f, "{error}"),
-            ErrorKind::Function(error) => write!(f, "{error}"),
-            ErrorKind::Timeout { after } => write!(f, "timed out after {after:.3?}"),
-            ErrorKind::Broken(_) => f.write_str("response is missing, incomplete or invalid"),
-            ErrorKind::TooLarge(_) => f.write_str("response is too large"),
-            ErrorKind::Memory(_) => f.write_str("no memory for the response"),
-        }?;
-        if self.0.attempts > 1 {
-            write!(f, " (after {} attempts)", self.0.attempts)?;
-        }
-        if self.0.retry_quota_exhausted {
-            f.write_str("; not retried, because the retry quota is exhausted")?;
-        }
-        // The description of a failed function says already that it ran.
-        if self.0.may_have_run && !matches!(self.0.kind, ErrorKind::Function(_)) {
-            write!(f, "; the function may have run")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.0.kind {
-            ErrorKind::Config(source)
-            | ErrorKind::BadInput(source)
-            | ErrorKind::Credentials(source)
-            | ErrorKind::Connect(source)
-            | ErrorKind::Broken(source) => Some(&**source),
-            ErrorKind::TooLarge(source) | ErrorKind::Memory(source) => Some(source),
-            // `Display` describes both of them, and they have no source.
-            ErrorKind::Service(_) | ErrorKind::Function(_) | ErrorKind::Timeout { .. } => None,
-        }
     }
 }

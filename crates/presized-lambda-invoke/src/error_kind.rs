@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use presized::CollectError;
 
-use super::{BoxError, ServiceError, StreamedFunctionError};
+use super::{BoxError, ServiceError, StreamedFunctionError, TimeoutLimit, TimeoutPhase};
 
 /// Why a call failed, with the details of each reason.
 #[derive(Debug)]
@@ -28,6 +28,30 @@ pub enum ErrorKind {
     Timeout {
         /// The time since the call began.
         after: Duration,
+        /// The limit that passed.
+        limit: TimeoutLimit,
+        /// The phase of the call at that time.
+        phase: TimeoutPhase,
+    },
+    /// The [memory budget](presized::MemoryBudget) of the reader had no room for the response until
+    /// the deadline of the call or the end of the attempt.
+    ///
+    /// The function is not the reason. Use a larger budget, fewer calls at a time or a smaller
+    /// limit. A call whose response waited is not retried, even with
+    /// [`retry_after_send`](super::ClientBuilder::retry_after_send), because the function would run
+    /// again while there is no memory for its response.
+    #[non_exhaustive]
+    BudgetFull {
+        /// The time since the call began.
+        after: Duration,
+        /// The bytes of the budget that the response waited for, beyond those that it had. `None`
+        /// if the call was not sent, because responses were waiting for the budget already or all of
+        /// it was in use.
+        requested: Option<u64>,
+        /// The capacity of the budget in bytes.
+        capacity: u64,
+        /// The bytes of the budget that were in use.
+        in_use: u64,
     },
     /// The connection failed after the request may have been sent, or the response is invalid or
     /// slower than the [`MinRate`](presized::MinRate) of the reader.

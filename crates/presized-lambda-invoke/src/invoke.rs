@@ -14,6 +14,7 @@ use http::HeaderMap;
 use presized::MemoryBudget;
 use serde::Serialize;
 
+use super::budget_wait::BudgetWait;
 use super::call::{Call, CallResponse};
 use super::call_options::{CallOptions, Deadline};
 use super::client::ClientInner;
@@ -227,6 +228,7 @@ async fn run<R: CallResponse>(mut invoke: Invoke<R>) -> Result<R, Error> {
         invoke.function,
         invoke.qualifier,
         invoke.payload.len(),
+        BudgetWait::of(&invoke.options.reader),
     );
     let target = match target {
         Ok(target) => target,

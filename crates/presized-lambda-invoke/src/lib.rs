@@ -7,7 +7,7 @@
 //
 //   client, builder, call_options     the client and its settings
 //   invoke, call, retry, retry_quota,
-//   clock                             one call and its attempts
+//   clock, budget_wait                          one call and its attempts
 //   target, endpoint, canonical,
 //   sign, credentials, trace          the request
 //   transport, connector, proxy,
@@ -15,9 +15,11 @@
 //   request_body                      the connection
 //   invocation, stream, frame_*,
 //   error_report                      the response
-//   error, *_error, recorder,
-//   call_report, outcome              errors and reports
+//   error, *_error, timeout, arrived,
+//   recorder, call_report, outcome    errors and reports
 //   wire                              names and limits of the API
+mod arrived;
+mod budget_wait;
 mod builder;
 mod call;
 mod call_options;
@@ -58,6 +60,7 @@ mod sign;
 mod stream;
 mod streamed_function_error;
 mod target;
+mod timeout;
 mod tls_error;
 mod tls_settings;
 mod trace;
@@ -83,4 +86,5 @@ pub use self::payload_error::PayloadError;
 pub use self::service_error::ServiceError;
 pub use self::stream::{Completion, ResponseStream};
 pub use self::streamed_function_error::StreamedFunctionError;
+pub use self::timeout::{TimeoutLimit, TimeoutPhase};
 pub use self::wire::RESPONSE_MAX;

@@ -18,6 +18,8 @@ pub enum Outcome {
     ConnectionError,
     /// The response exceeded the limit, or there was no memory for it.
     TooLarge,
+    /// The memory budget had no room for the response in time.
+    BudgetFull,
     /// The call was not sent, because its input was invalid or no credentials were available.
     NotSent,
     /// The call was dropped before it had ended.
@@ -32,6 +34,7 @@ impl Outcome {
             ErrorKind::Service(_) => Self::ServiceError,
             ErrorKind::Function(_) => Self::FunctionError,
             ErrorKind::Timeout { .. } => Self::TimedOut,
+            ErrorKind::BudgetFull { .. } => Self::BudgetFull,
             ErrorKind::Connect(_) | ErrorKind::Broken(_) => Self::ConnectionError,
             ErrorKind::TooLarge(_) | ErrorKind::Memory(_) => Self::TooLarge,
             ErrorKind::Config(_) | ErrorKind::BadInput(_) | ErrorKind::Credentials(_) => {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use http::StatusCode;
 use tracing::{Span, field};
 
+use super::budget_wait::BudgetWait;
 use super::{CallReport, Error, Outcome};
 
 /// The function that receives call reports.
@@ -40,6 +41,7 @@ pub(super) struct Recorder {
     attempts: u32,
     request_bytes: u64,
     response_bytes: u64,
+    budget_wait: Option<Arc<BudgetWait>>,
 }
 
 impl Recorder {
@@ -48,6 +50,7 @@ impl Recorder {
         function: String,
         qualifier: Option<String>,
         request_bytes: usize,
+        budget_wait: Option<Arc<BudgetWait>>,
     ) -> Self {
         let span = tracing::info_span!(
             "lambda.invoke",
@@ -72,6 +75,7 @@ impl Recorder {
             attempts: 0,
             request_bytes: request_bytes as u64,
             response_bytes: 0,
+            budget_wait,
         }
     }
 
@@ -83,6 +87,11 @@ impl Recorder {
     /// Returns the time since the call began.
     pub(super) fn elapsed(&self) -> Duration {
         self.begin.elapsed()
+    }
+
+    /// Returns the wait for the memory budget, if there is one.
+    pub(super) fn budget_wait(&self) -> Option<&Arc<BudgetWait>> {
+        self.budget_wait.as_ref()
     }
 
     /// Returns the number of attempts so far.
@@ -154,6 +163,7 @@ impl Drop for Recorder {
                 request_bytes: self.request_bytes,
                 response_bytes: self.response_bytes,
                 elapsed: self.begin.elapsed(),
+                budget_wait: self.budget_wait().map(|wait| wait.waited()).unwrap_or_default(),
             });
         }
     }

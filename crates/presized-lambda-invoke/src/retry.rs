@@ -69,7 +69,7 @@ mod tests {
     use bytes::Bytes;
     use http::Response;
 
-    use super::super::ServiceError;
+    use super::super::{ServiceError, TimeoutLimit, TimeoutPhase};
     use super::*;
 
     fn service(status: u16, retry_after: Option<&str>) -> Error {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     fn timeout(may_have_run: bool) -> Error {
-        Error::new(ErrorKind::Timeout { after: Duration::ZERO }, may_have_run)
+        Error::timeout(Duration::ZERO, TimeoutLimit::Deadline, TimeoutPhase::Response, may_have_run)
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
             (service(429, None), true, true),
             (service(500, None), false, true),
             (service(503, None), false, true),
-            (Error::broken("reset"), false, true),
+            (Error::no_response("reset"), false, true),
             (service(502, None), false, true),
             (service(504, None), false, true),
             (service(400, None), false, false),

@@ -66,7 +66,7 @@ mod tests {
     use bytes::Bytes;
     use http::Response;
 
-    use super::super::ServiceError;
+    use super::super::{ServiceError, TimeoutLimit, TimeoutPhase};
     use super::*;
 
     fn service() -> Error {
@@ -79,8 +79,16 @@ mod tests {
         for (error, cost) in [
             (service(), 5),
             (Error::unsent(ErrorKind::Connect("refused".into())), 10),
-            (Error::broken("reset"), 10),
-            (Error::new(ErrorKind::Timeout { after: Duration::ZERO }, true), 10),
+            (Error::no_response("reset"), 10),
+            (
+                Error::timeout(
+                    Duration::ZERO,
+                    TimeoutLimit::Deadline,
+                    TimeoutPhase::Response,
+                    true,
+                ),
+                10,
+            ),
         ] {
             let quota = RetryQuota::new(12);
             assert_eq!((quota.take(&error), quota.left()), (Some(cost), 12 - cost), "{error:?}");
@@ -90,7 +98,7 @@ mod tests {
     #[test]
     fn retry_that_costs_more_than_is_left_takes_nothing() {
         let quota = RetryQuota::new(9);
-        assert_eq!((quota.take(&Error::broken("reset")), quota.left()), (None, 9));
+        assert_eq!((quota.take(&Error::no_response("reset")), quota.left()), (None, 9));
         assert_eq!((quota.take(&service()), quota.left()), (Some(5), 4));
         assert_eq!((quota.take(&service()), quota.left()), (None, 4));
     }

@@ -19,7 +19,7 @@ use hyper::body::Incoming;
 use presized::Reader;
 
 use self::chunks::{Chunks, Head};
-use super::call::{Call, CallResponse};
+use super::call::{Bound, Call, CallResponse};
 use super::invocation::executed_version;
 use super::recorder::Recorder;
 use super::service_error::{request_id, text};
@@ -143,17 +143,23 @@ impl ResponseStream {
 impl CallResponse for ResponseStream {
     const OPERATION: Operation = Operation::InvokeWithResponseStream;
 
+    // A stream needs no memory of the budget, and `collect` comes later.
+    async fn wait_for_room(_call: &Call, _recorder: &Recorder) -> Result<(), Error> {
+        Ok(())
+    }
+
     async fn read(
         call: &Call,
         head: response::Parts,
         body: Incoming,
-        attempts: u32,
+        _bound: Bound,
+        recorder: &Recorder,
     ) -> Result<Self, Error> {
         let head = Head {
             status: head.status,
             request_id: request_id(&head.headers),
             executed_version: executed_version(&head.headers),
-            attempts,
+            attempts: recorder.attempts(),
             other_type: text(&head.headers, &CONTENT_TYPE)
                 .filter(|found| !found.starts_with(EVENT_STREAM)),
         };

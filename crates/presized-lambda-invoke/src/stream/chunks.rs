@@ -12,10 +12,13 @@ use http_body::Body;
 use presized::CollectError;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::super::arrived::Arrived;
 use super::super::frame_decoder::FrameDecoder;
 use super::super::frame_error::FrameError;
 use super::super::recorder::Recorder;
-use super::super::{BoxError, Error, ErrorKind, ServiceError, StreamedFunctionError};
+use super::super::{
+    BoxError, Error, ErrorKind, ServiceError, StreamedFunctionError, TimeoutLimit, TimeoutPhase,
+};
 use super::Completion;
 use super::content_type_error::ContentTypeError;
 use super::event::{Complete, Event, Exception};
@@ -31,7 +34,7 @@ pub(super) struct Chunks<B> {
     /// The bytes in all chunks so far.
     received: u64,
     /// Reports the call when the stream has ended.
-    recorder: Option<Recorder>,
+    pub(super) recorder: Option<Recorder>,
     deadline: Pin<Box<Sleep>>,
     stage: Stage,
 }
@@ -86,21 +89,37 @@ where
     /// Returns the next event in the data, or `None` if it needs more data.
     fn event(&mut self) -> Result<Option<Event>, Error> {
         match self.decoder.decode() {
-            Ok(Some(frame)) => Event::parse(frame).map(Some).map_err(|error| self.broken(error)),
+            Ok(Some(frame)) => Event::parse(frame).map(Some).map_err(|error| self.invalid(error)),
             Ok(None) => Ok(None),
             Err(FrameError::OutOfMemory(requested)) => {
                 Err(Error::read(CollectError::out_of_memory(requested as u64, self.received)))
             }
-            Err(error) => Err(self.broken(error)),
+            Err(error) => Err(self.invalid(error)),
         }
     }
 
     /// Makes the error of a response that is not a valid event stream.
-    fn broken(&self, source: impl Into<BoxError>) -> Error {
+    fn invalid(&self, source: impl Into<BoxError>) -> Error {
         match self.head.other_type.clone() {
-            Some(found) => Error::broken(ContentTypeError { found, source: source.into() }),
-            None => Error::broken(source),
+            Some(found) => {
+                let source = source.into();
+                Error::invalid(ContentTypeError { found, source }, self.arrived())
+            }
+            None => Error::invalid(source, self.arrived()),
         }
+    }
+
+    /// Makes the error of a response that ended before the function did.
+    fn ended(&self, source: &'static str) -> Error {
+        match self.head.other_type {
+            Some(_) => self.invalid(source),
+            None => Error::ended(source, self.arrived()),
+        }
+    }
+
+    /// Returns the part of the response that the caller received.
+    pub(super) fn arrived(&self) -> Arrived {
+        Arrived { received: self.received, declared: None }
     }
 
     /// Gives the decoder more data of the body. The end of the body is an error.
@@ -120,9 +139,9 @@ where
                 }
                 Ok(())
             }
-            Some(Err(source)) => Err(Error::broken(source)),
-            None if self.decoder.is_between_frames() => Err(self.broken(NO_COMPLETION)),
-            None => Err(self.broken(CUT_FRAME)),
+            Some(Err(source)) => Err(Error::cut(source, self.arrived())),
+            None if self.decoder.is_between_frames() => Err(self.ended(NO_COMPLETION)),
+            None => Err(self.ended(CUT_FRAME)),
         })
     }
 
@@ -185,10 +204,15 @@ where
         self.deadline.deadline()
     }
 
+    /// Returns the time since the call began.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.recorder.as_ref().map(Recorder::elapsed).unwrap_or_default()
+    }
+
     /// Makes the error of a passed deadline.
     pub(super) fn timed_out(&self) -> Error {
-        let after = self.recorder.as_ref().map(Recorder::elapsed).unwrap_or_default();
-        Error::new(ErrorKind::Timeout { after }, true)
+        Error::timeout(self.elapsed(), TimeoutLimit::Deadline, TimeoutPhase::Body, true)
+            .with_arrived(self.arrived())
     }
 }
 

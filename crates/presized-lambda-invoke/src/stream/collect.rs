@@ -11,6 +11,8 @@ use presized::{Collect, CollectError, Reader};
 use tokio::time::sleep_until;
 
 use super::chunks::Chunks;
+use crate::budget_wait::Watch;
+use crate::recorder::Recorder;
 use crate::{BoxError, Error, Invocation};
 
 /// Collects the rest of the stream.
@@ -20,7 +22,13 @@ where
 {
     // The stream does not check its deadline while `collect` waits for the budget.
     let deadline = sleep_until(chunks.deadline());
-    let collected = Collect::new(Payload(&mut chunks), reader).until(deadline).bytes().await;
+    let wait = chunks.recorder.as_ref().and_then(Recorder::budget_wait).cloned();
+    let watch = Watch::default();
+    let collect = Collect::new(watch.body(Payload(&mut chunks)), reader).until(deadline).bytes();
+    let collected = match &wait {
+        Some(wait) => wait.watched(&watch, collect).await,
+        None => collect.await,
+    };
     let error = match (collected, chunks.completion.take()) {
         (Ok(payload), Some(completion)) => {
             return Ok(Invocation {
@@ -38,8 +46,14 @@ where
         (Err(CollectError::Body { source, partial, .. }), _) => {
             return Err(source.with_partial(partial));
         }
-        (Ok(_), None) => Error::broken(FAILED_BEFORE),
-        (Err(CollectError::Stopped { partial, .. }), _) => chunks.timed_out().with_partial(partial),
+        (Ok(_), None) => Error::ended(FAILED_BEFORE, chunks.arrived()),
+        (Err(CollectError::Stopped { awaited, partial, .. }), _) => {
+            let error = match (awaited, wait) {
+                (Some(requested), Some(wait)) => wait.error(chunks.elapsed(), Some(requested)),
+                _ => chunks.timed_out(),
+            };
+            error.with_partial(partial)
+        }
         (Err(error), _) => Error::read(error.map_body(io::Error::other)),
     };
     Err(chunks.fail(error))

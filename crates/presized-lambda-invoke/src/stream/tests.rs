@@ -269,7 +269,7 @@ async fn call_is_reported_when_the_stream_has_ended_or_is_dropped() {
         let hook = Hook::new(move |report| {
             sink.lock().expect("no panic").push((report.outcome, report.response_bytes));
         });
-        let recorder = Recorder::new(Some(hook), "f".to_owned(), None, 0);
+        let recorder = Recorder::new(Some(hook), "f".to_owned(), None, 0, None);
         let mut chunks = chunks(Mock::of(body)).recorded_by(recorder);
         for _ in 0..polls {
             assert_eq!(*reports.lock().expect("no panic"), []);

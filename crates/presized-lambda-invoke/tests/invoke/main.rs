@@ -1,5 +1,6 @@
 //! The Invoke client against servers that send scripted bytes.
 
+mod budget;
 mod credentials;
 mod deadlines;
 mod keep_alive;
@@ -12,6 +13,7 @@ mod responses;
 mod retries;
 mod secrets;
 mod service_errors;
+mod texts;
 
 use std::time::Duration;
 

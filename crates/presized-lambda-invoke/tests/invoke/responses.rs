@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use bytes::Bytes;
 use presized::{BufferPool, MemoryBudget, Reader};
 use presized_lambda_invoke::{
@@ -245,18 +243,6 @@ async fn buffers_are_taken_from_the_pool_and_returned() {
         assert_ne!(pool.stats().idle_bytes, 0);
     }
     assert_eq!((pool.stats().hits, pool.stats().misses), (2, 1));
-}
-
-#[tokio::test]
-async fn wait_for_the_budget_ends_at_the_deadline() {
-    let server = Scripted::start(|_, _| ok(vec![b'x'; 1 << 20]));
-    let budget = MemoryBudget::new(1 << 20);
-    let client = builder(&server).reader(Reader::new(1 << 20).budget(&budget)).build().unwrap();
-    let first = client.invoke("f").send().await.unwrap();
-    let second = client.invoke("f").timeout(Duration::from_millis(50)).send().await;
-    assert!(second.unwrap_err().is_timeout());
-    drop(first);
-    assert_eq!(client.invoke("f").send().await.unwrap().payload.len(), 1 << 20);
 }
 
 #[tokio::test]

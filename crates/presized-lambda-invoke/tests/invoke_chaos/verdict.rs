@@ -185,7 +185,7 @@ fn failed(call: &Call, way: Way, failure: Failure) -> Result<End, String> {
     let kind = match error.kind() {
         ErrorKind::Connect(_) => "no connection",
         ErrorKind::Broken(_) => BROKEN,
-        ErrorKind::Timeout { .. } => TIMEOUT,
+        ErrorKind::Timeout { .. } | ErrorKind::BudgetFull { .. } => TIMEOUT,
         ErrorKind::Service(error) => match error.status.as_u16() {
             429 | 500 | 503 => REFUSED,
             // A status line with duplicated `1 42`, `1 50` or `1 20`.

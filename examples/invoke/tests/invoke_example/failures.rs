@@ -19,7 +19,7 @@ async fn service_error_is_printed() {
 async fn message_tells_whether_the_function_may_have_run() {
     let cut = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345";
     let run = invoke_once(Reply::Close(cut.into()), &[]).await;
-    assert_failure(&run, 2, "5 of 10 declared bytes received");
+    assert_failure(&run, 2, "the connection was closed after 5 of 10 bytes");
     assert!(stderr(&run).contains("the function may have run"), "{}", stderr(&run));
 
     // No server listens on port 1.

@@ -1,0 +1,186 @@
+//! The texts of errors: each says why the call failed and whether the function may have run.
+
+use std::error::Error as StdError;
+use std::time::Duration;
+
+use bytes::Bytes;
+use presized_lambda_invoke::{Error, ErrorKind};
+use presized_support::scripted::{Reply, Scripted};
+
+use super::{builder, ok, service_error};
+
+/// Returns the text of an error and of its sources, with `TIME` for the time since the call began.
+pub(crate) fn text(error: &Error) -> String {
+    let mut text = error.to_string();
+    if let Some((before, rest)) = text.split_once("timed out after ") {
+        let (_, rest) = rest.split_once(':').expect("the limit follows");
+        text = format!("{before}timed out after TIME:{rest}");
+    }
+    let mut next = error.source();
+    while let Some(source) = next {
+        text = format!("{text}: {source}");
+        next = source.source();
+    }
+    text
+}
+
+fn kind(error: &Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::Config(_) => "config",
+        ErrorKind::BadInput(_) => "input",
+        ErrorKind::Credentials(_) => "credentials",
+        ErrorKind::Connect(_) => "connect",
+        ErrorKind::Service(_) => "service",
+        ErrorKind::Function(_) => "function",
+        ErrorKind::Timeout { .. } => "timeout",
+        ErrorKind::BudgetFull { .. } => "budget",
+        ErrorKind::Broken(_) => "broken",
+        ErrorKind::TooLarge(_) => "large",
+        ErrorKind::Memory(_) => "memory",
+        _ => "other",
+    }
+}
+
+fn close(bytes: &'static [u8]) -> Reply {
+    Reply::Close(Bytes::from_static(bytes))
+}
+
+fn hang(bytes: &'static [u8]) -> Reply {
+    Reply::Hang(Bytes::from_static(bytes))
+}
+
+const HALF: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf";
+const HALF_CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n";
+
+/// The columns after the text: the kind, whether the function may have run, whether a later call
+/// can succeed.
+#[tokio::test]
+async fn error_of_a_call_says_what_happened_and_whether_the_function_may_have_run() {
+    for (reply, expected, expected_kind, may_have_run, is_transient) in [
+        (
+            close(b""),
+            "no response: the connection was closed; the function may have run: request to HOST \
+             failed: connection closed before message completed",
+            "broken",
+            true,
+            true,
+        ),
+        (
+            close(b"220 ready\r\n\r\n"),
+            "no response: the server sent no valid HTTP; the function may have run: request to HOST \
+             failed: the head of the response cannot be parsed; if the server expects TLS, use \
+             https in the endpoint URL: invalid HTTP version parsed",
+            "broken",
+            true,
+            true,
+        ),
+        (
+            close(HALF),
+            "response is incomplete: the connection was closed after 4 of 9 bytes; the function may \
+             have run: error reading a body from connection: end of file before message length \
+             reached",
+            "broken",
+            true,
+            true,
+        ),
+        (
+            close(HALF_CHUNKED),
+            "response is incomplete: the connection was closed after 4 bytes; the function may have \
+             run: error reading a body from connection: unexpected EOF during chunk size line",
+            "broken",
+            true,
+            true,
+        ),
+        (
+            hang(b""),
+            "timed out after TIME: the attempt timeout of 300ms passed while waiting for the \
+             response; the function may have run",
+            "timeout",
+            true,
+            true,
+        ),
+        (
+            hang(HALF),
+            "timed out after TIME: the attempt timeout of 300ms passed while reading the response, \
+             after 4 of 9 bytes; the function may have run",
+            "timeout",
+            true,
+            true,
+        ),
+        (
+            ok(vec![0; 101]),
+            "response is too large; the function may have run: body declares 101 bytes, over the \
+             limit of 100 bytes",
+            "large",
+            true,
+            false,
+        ),
+        (
+            service_error("404 Not Found", "ResourceNotFoundException"),
+            "ResourceNotFoundException (status 404): m",
+            "service",
+            false,
+            false,
+        ),
+        (
+            service_error("429 Too Many Requests", "TooManyRequestsException"),
+            "TooManyRequestsException (status 429): m",
+            "service",
+            false,
+            true,
+        ),
+        (
+            Reply::response("502 Bad Gateway", &[], "<html>nginx</html>"),
+            "service error (status 502): response body begins with \"<html>nginx</html>\"; the \
+             function may have run",
+            "service",
+            true,
+            true,
+        ),
+    ] {
+        let server = Scripted::in_turn([reply]);
+        let client = builder(&server).max_attempts(1).build().unwrap();
+        let call = client.invoke("f").limit(100).attempt_timeout(Duration::from_millis(300));
+        let error = call.send().await.unwrap_err();
+        let shown = text(&error).replace(&server.address().to_string(), "HOST");
+        assert_eq!(shown, expected);
+        let columns = (kind(&error), error.may_have_run(), error.is_transient());
+        assert_eq!(columns, (expected_kind, may_have_run, is_transient), "{expected}");
+    }
+}
+
+#[tokio::test]
+async fn reset_of_a_connection_is_told_from_its_close() {
+    let server = Scripted::in_turn([Reply::Reset(Bytes::from_static(HALF))]);
+    let error = builder(&server).build().unwrap().invoke("f").send().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "response is incomplete: the connection was reset after 4 of 9 bytes; the function may have \
+         run"
+    );
+}
+
+#[tokio::test]
+async fn deadline_that_passed_is_told_from_an_attempt_timeout() {
+    let server = Scripted::start(|_, _| Reply::Hang(Bytes::new()));
+    let client = builder(&server).build().unwrap();
+    let error = client.invoke("f").timeout(Duration::from_millis(50)).send().await.unwrap_err();
+    assert_eq!(
+        text(&error),
+        "timed out after TIME: the deadline of the call passed while waiting for the response; the \
+         function may have run"
+    );
+    let error = client.invoke("f").timeout(Duration::ZERO).send().await.unwrap_err();
+    assert_eq!(
+        text(&error),
+        "timed out after TIME: the deadline of the call passed before the request was sent"
+    );
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("https://{}", listener.local_addr().unwrap());
+    let client = builder(&server).endpoint(endpoint).build().unwrap();
+    let error = client.invoke("f").timeout(Duration::from_millis(50)).send().await.unwrap_err();
+    assert_eq!(
+        text(&error),
+        "timed out after TIME: the deadline of the call passed while waiting for a connection"
+    );
+}
