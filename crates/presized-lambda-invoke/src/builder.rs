@@ -9,10 +9,11 @@ use std::env;
 use std::fmt;
 use std::time::Duration;
 
-use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
+use aws_credential_types::provider::ProvideCredentials;
 use presized::Reader;
 
 use super::call_options::{CallOptions, Deadline};
+use super::credentials::Provider;
 use super::proxy::ProxySetting;
 use super::recorder::Hook;
 use super::retry::RetryPolicy;
@@ -52,7 +53,7 @@ pub struct ClientBuilder {
     endpoint: Option<String>,
     fips: Option<bool>,
     dual_stack: Option<bool>,
-    credentials: Option<SharedCredentialsProvider>,
+    credentials: Option<Provider>,
     user_agent: Option<String>,
     http_version: HttpVersion,
     tls: TlsSettings,
@@ -147,9 +148,10 @@ impl ClientBuilder {
     ///
     /// The client caches the credentials of a provider until shortly before they expire. While the
     /// provider fails or has no others, they are used on after they have expired, and Lambda
-    /// decides whether it accepts them.
+    /// decides whether it accepts them. While there are none, a call waits for the provider for at
+    /// most 5 seconds.
     pub fn credentials(mut self, provider: impl ProvideCredentials + 'static) -> Self {
-        self.credentials = Some(SharedCredentialsProvider::new(provider));
+        self.credentials = Some(Provider::new(provider));
         self
     }
 

@@ -17,6 +17,7 @@ use tower_service::Service;
 use super::connect_error::ConnectError;
 use super::deferred_error::DeferredWriteError;
 use super::proxy::{Dialed, Dialer, Proxy};
+use super::resolver::Resolver;
 use super::{BoxError, HttpVersion};
 
 /// Makes connections to one endpoint.
@@ -83,6 +84,9 @@ impl Connector {
     }
 }
 
+/// The error of a connection before TLS.
+pub(super) type TcpError = <HttpConnector<Resolver> as Service<Uri>>::Error;
+
 impl Service<Uri> for Connector {
     type Response = DeferredWriteError<MaybeHttpsStream<Dialed>>;
     type Error = BoxError;
@@ -126,7 +130,7 @@ impl Service<Uri> for Connector {
                     // A server may ignore ALPN, and would read the preface of HTTP/2 as a request.
                     let is_http2 = stream.connected().is_negotiated_h2();
                     if must_agree && !is_http2 {
-                        return Err("the server did not agree to HTTP/2 by ALPN".into());
+                        return Err(ConnectError::NotHttp2.into());
                     }
                     Ok(DeferredWriteError::new(stream, is_http2))
                 })
@@ -144,8 +148,8 @@ impl fmt::Debug for Layers {
     }
 }
 
-fn tcp(timeout: Duration) -> HttpConnector {
-    let mut tcp = HttpConnector::new();
+fn tcp(timeout: Duration) -> HttpConnector<Resolver> {
+    let mut tcp = HttpConnector::new_with_resolver(Resolver::new());
     // With TLS the scheme is https.
     tcp.enforce_http(false);
     // The end of a request must not wait for the acknowledgement of its beginning.

@@ -7,8 +7,10 @@ use aws_credential_types::Credentials;
 use super::environment::variable;
 
 pub(super) use self::cache::CredentialsCache;
+pub(super) use self::provider::Provider;
 
 mod cache;
+mod provider;
 
 /// Returns the credentials in the environment, which `lookup` reads.
 pub(super) fn from_env(
@@ -45,12 +47,12 @@ impl fmt::Display for NoCredentials {
             Self::NotSet => write!(
                 f,
                 "no credentials are set: call credentials(), or call environment() to read \
-                 {ACCESS_KEY_ID} and {SECRET_ACCESS_KEY}"
+                 {ACCESS_KEY_ID} and {SECRET_ACCESS_KEY}; {PROVIDER}"
             ),
             Self::Unset(names) => {
                 let (verb, object) = if names.len() == 1 { ("is", "it") } else { ("are", "them") };
                 let names = names.join(" and ");
-                write!(f, "{names} {verb} not set: set {object}, or call credentials()")
+                write!(f, "{names} {verb} not set: set {object}, or call credentials(); {PROVIDER}")
             }
             Self::OtherSource(name) => write!(
                 f,
@@ -63,6 +65,8 @@ impl fmt::Display for NoCredentials {
 
 impl std::error::Error for NoCredentials {}
 
+const PROVIDER: &str = "the credentials of a profile, a container or an instance need a provider, \
+    such as that of aws-config";
 const ACCESS_KEY_ID: &str = "AWS_ACCESS_KEY_ID";
 const SECRET_ACCESS_KEY: &str = "AWS_SECRET_ACCESS_KEY";
 const SESSION_TOKEN: &str = "AWS_SESSION_TOKEN";
@@ -122,6 +126,10 @@ mod tests {
             ),
         ] {
             let missing = read(key_id, secret, Some("token")).expect_err("one is not set");
+            let expected = format!(
+                "{expected}; the credentials of a profile, a container or an instance need a \
+                 provider, such as that of aws-config"
+            );
             assert_eq!(missing.to_string(), expected);
         }
     }

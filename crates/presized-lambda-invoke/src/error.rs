@@ -10,7 +10,7 @@ use presized::{CollectError, Partial};
 use self::broken::Broken;
 use super::arrived::Arrived;
 use super::connect_error::ConnectError;
-use super::{ErrorKind, ServiceError, TimeoutLimit, TimeoutPhase};
+use super::{ConnectErrorKind, ErrorKind, ServiceError, TimeoutLimit, TimeoutPhase};
 
 mod broken;
 mod display;
@@ -73,8 +73,8 @@ impl Error {
 
     /// Returns whether the same call can succeed a little later: the connection failed, the call
     /// timed out, or Lambda refused it temporarily. A connection that failed because the certificate
-    /// of the server is invalid or the server does not speak TLS is not transient. The client has already made its
-    /// [`attempts`](Self::attempts).
+    /// of the server is invalid or not trusted, or because the server does not speak TLS or HTTP/2 as
+    /// required, is not transient. The client has already made its [`attempts`](Self::attempts).
     ///
     /// [`may_have_run`](Self::may_have_run) tells whether a retry is safe.
     pub fn is_transient(&self) -> bool {
@@ -83,6 +83,15 @@ impl Error {
             ErrorKind::Broken(_) | ErrorKind::Timeout { .. } | ErrorKind::BudgetFull { .. } => true,
             ErrorKind::Service(error) => error.is_transient() || error.is_gateway(),
             _ => false,
+        }
+    }
+
+    /// Returns why there was no connection, if the call failed with
+    /// [`Connect`](ErrorKind::Connect).
+    pub fn connect_kind(&self) -> Option<ConnectErrorKind> {
+        match &self.0.kind {
+            ErrorKind::Connect(source) => Some(ConnectError::kind_of(&**source)),
+            _ => None,
         }
     }
 

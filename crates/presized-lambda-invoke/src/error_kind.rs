@@ -17,6 +17,7 @@ pub enum ErrorKind {
     Credentials(BoxError),
     /// The connection could not be made, or it was closed before a byte was written, or an HTTP/2
     /// server reported that it had not processed the request (RFC 9113, section 8.7).
+    /// [`Error::connect_kind`](super::Error::connect_kind) tells these apart.
     Connect(BoxError),
     /// Lambda returned an error instead of a response of the function.
     Service(ServiceError),

@@ -7,11 +7,11 @@
 //
 //   client, builder, call_options     the client and its settings
 //   invoke, call, retry, retry_quota,
-//   clock, budget_wait                          one call and its attempts
+//   clock, budget_wait                one call and its attempts
 //   target, endpoint, canonical,
 //   sign, credentials, trace          the request
-//   transport, connector, proxy,
-//   tls_*, deferred_error,
+//   transport, connector, resolver,
+//   proxy, tls_*, deferred_error,
 //   request_body                      the connection
 //   invocation, stream, frame_*,
 //   error_report                      the response
@@ -28,6 +28,7 @@ mod canonical;
 mod client;
 mod clock;
 mod connect_error;
+mod connect_error_kind;
 mod connector;
 mod credentials;
 mod deferred_error;
@@ -53,6 +54,7 @@ mod pem_error;
 mod proxy;
 mod recorder;
 mod request_body;
+mod resolver;
 mod retry;
 mod retry_quota;
 mod service_error;
@@ -74,6 +76,7 @@ pub use aws_credential_types::provider::{self, ProvideCredentials};
 pub use self::builder::ClientBuilder;
 pub use self::call_report::CallReport;
 pub use self::client::Client;
+pub use self::connect_error_kind::ConnectErrorKind;
 pub use self::error::{BoxError, Error};
 pub use self::error_kind::ErrorKind;
 pub use self::function_error::{FunctionError, FunctionErrorKind};

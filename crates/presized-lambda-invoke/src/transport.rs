@@ -220,7 +220,7 @@ pub(super) struct SendError {
 /// The error of a request to a host. It replaces the outermost error of hyper-util, which names
 /// only the function of hyper-util that failed.
 #[derive(Debug)]
-struct TransportError {
+pub(super) struct TransportError {
     host: Option<Authority>,
     plain: bool,
     error: legacy::Error,
@@ -243,6 +243,11 @@ impl fmt::Display for TransportError {
 }
 
 impl TransportError {
+    /// Returns whether the request had a connection.
+    pub(super) fn had_connection(&self) -> bool {
+        self.error.connect_info().is_some()
+    }
+
     /// Returns whether the response could not be parsed, as the alert of a TLS server cannot.
     fn is_unparsed(&self) -> bool {
         let source = self.error.source().and_then(|source| source.downcast_ref::<hyper::Error>());

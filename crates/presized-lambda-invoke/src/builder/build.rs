@@ -1,13 +1,12 @@
 use std::sync::Arc;
 
-use aws_credential_types::provider::SharedCredentialsProvider;
 use http::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT};
 
 use super::ClientBuilder;
 use crate::client::ClientInner;
 use crate::clock::Clock;
 use crate::connector::Connector;
-use crate::credentials::{self, CredentialsCache, NoCredentials};
+use crate::credentials::{self, CredentialsCache, NoCredentials, Provider};
 use crate::endpoint::{self, Endpoint, EndpointError, EndpointSettings};
 use crate::retry_quota::RetryQuota;
 use crate::sign::Signer;
@@ -48,9 +47,7 @@ impl ClientBuilder {
             None if environment.is_none() => {
                 return Err(Error::credentials(NoCredentials::NotSet));
             }
-            None => SharedCredentialsProvider::new(
-                credentials::from_env(&lookup).map_err(Error::credentials)?,
-            ),
+            None => Provider::new(credentials::from_env(&lookup).map_err(Error::credentials)?),
         };
         let user_agent = self.user_agent.as_deref().unwrap_or(AGENT);
         let user_agent = HeaderValue::from_str(user_agent)

@@ -1,6 +1,6 @@
 //! The cache of a provider's credentials, which refreshes them shortly before they expire.
 //!
-//! While there are no credentials, the caller must bound the wait: the cache does not.
+//! No wait for the provider is longer than [`PATIENCE`].
 //!
 //! The identity cache of aws-smithy-runtime 1.16.2, read on 2026-12-01, does not replace it. It drops
 //! expired credentials before it asks the provider, so that a call fails if the provider does. It
@@ -17,11 +17,15 @@ use aws_credential_types::provider::error::CredentialsError as ProviderError;
 use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
 use tokio::time::{Instant, timeout};
 
+use super::Provider;
+
 /// Caches the credentials of a provider for many calls.
 ///
 /// If a call is dropped while it waits for the provider, the next call asks the provider.
 pub(crate) struct CredentialsCache {
     provider: SharedCredentialsProvider,
+    /// The name of the provider, for errors and the log.
+    name: &'static str,
     clock: Box<dyn Fn() -> SystemTime + Send + Sync>,
     state: Mutex<State>,
     /// Held by the call that asks the provider while the cache has no valid credentials.
@@ -60,12 +64,12 @@ enum Found {
 impl CredentialsCache {
     /// Makes a cache. `clock` decides whether credentials have expired.
     pub(crate) fn new(
-        provider: SharedCredentialsProvider,
+        Provider { provider, name }: Provider,
         clock: impl Fn() -> SystemTime + Send + Sync + 'static,
     ) -> Self {
         let (clock, state, loading) =
             (Box::new(clock), Mutex::default(), tokio::sync::Mutex::default());
-        Self { provider, clock, state, loading }
+        Self { provider, name, clock, state, loading }
     }
 
     /// Returns the credentials of the provider. It does not wait while the cached ones do not
@@ -139,7 +143,10 @@ impl CredentialsCache {
         if let Some(failure) = self.lock().failure_since(failures) {
             return Err(failure);
         }
-        let loaded = self.load().await;
+        let loaded = match timeout(PATIENCE, self.load()).await {
+            Ok(loaded) => loaded,
+            Err(_elapsed) => Err(CredentialsError { provider: self.name, source: None }),
+        };
         if let Err(failure) = &loaded {
             let mut state = self.lock();
             state.failures += 1;
@@ -157,6 +164,7 @@ impl CredentialsCache {
                 tracing::warn!(error, "credentials could not be refreshed, and are used further");
             }
             Err(_elapsed) => tracing::warn!(
+                provider = self.name,
                 "credentials are used further, because their provider has returned no others in \
                  {patience:?}"
             ),
@@ -166,7 +174,10 @@ impl CredentialsCache {
 
     async fn load(&self) -> Result<Credentials, CredentialsError> {
         let provided = self.provider.provide_credentials().await;
-        let credentials = provided.map_err(|error| CredentialsError(Arc::new(error)))?;
+        let credentials = provided.map_err(|error| CredentialsError {
+            provider: self.name,
+            source: Some(Arc::new(error)),
+        })?;
         let now = (self.clock)();
         let mut state = self.lock();
         let mut margin = Duration::ZERO;
@@ -222,17 +233,25 @@ impl Cached {
 
 /// Why the provider gave no credentials.
 #[derive(Clone, Debug)]
-pub(crate) struct CredentialsError(Arc<ProviderError>);
+pub(crate) struct CredentialsError {
+    provider: &'static str,
+    /// `None` if the provider has not returned in time.
+    source: Option<Arc<ProviderError>>,
+}
 
 impl fmt::Display for CredentialsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("credentials provider failed")
+        let provider = self.provider;
+        match self.source {
+            Some(_) => write!(f, "credentials provider {provider} failed"),
+            None => write!(f, "credentials provider {provider} did not return within {PATIENCE:?}"),
+        }
     }
 }
 
 impl StdError for CredentialsError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        Some(&*self.0)
+        self.source.as_ref().map(|source| &**source as _)
     }
 }
 
@@ -245,8 +264,7 @@ fn left(expiry: SystemTime, now: SystemTime) -> Duration {
 /// remaining time if that is less. EC2 has new credentials five minutes ahead
 /// (<https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-metadata-security-credentials.html>).
 const MARGIN: Duration = Duration::from_secs(5 * 60);
-/// The time that a call waits for a refresh while there are credentials: the timeout of a provider
-/// in the AWS SDK for Rust.
+/// The time that a call waits for the provider: its timeout in the AWS SDK for Rust.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The time until the next refresh begins, so that a broken provider delays one call out of many.
 const PAUSE: Duration = Duration::from_secs(10);

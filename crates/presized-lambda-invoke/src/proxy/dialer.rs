@@ -15,6 +15,7 @@ use super::tunnel::tunnel;
 use super::{Proxy, ProxyError};
 use crate::BoxError;
 use crate::connect_error::ConnectError;
+use crate::resolver::Resolver;
 
 /// Makes TCP connections to the endpoint, or to its proxy.
 ///
@@ -23,12 +24,12 @@ use crate::connect_error::ConnectError;
 /// tunnels to port 443 only.
 #[derive(Clone)]
 pub(crate) struct Dialer {
-    tcp: HttpConnector,
+    tcp: HttpConnector<Resolver>,
     proxy: Option<Proxy>,
 }
 
 impl Dialer {
-    pub(crate) fn new(tcp: HttpConnector, proxy: Option<Proxy>) -> Self {
+    pub(crate) fn new(tcp: HttpConnector<Resolver>, proxy: Option<Proxy>) -> Self {
         Self { tcp, proxy }
     }
 }

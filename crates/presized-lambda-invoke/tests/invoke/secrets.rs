@@ -7,6 +7,7 @@ use presized_lambda_invoke::{Client, ErrorKind};
 use presized_support::log::Log;
 use presized_support::scripted::{Reply, Scripted};
 
+use super::texts::text;
 use super::{builder, keys, ok, service_error};
 
 const SECRETS: [&str; 3] = ["s3cr3t-key", "s3ss10n-token", "p4yl04d"];
@@ -83,6 +84,11 @@ async fn failed_provider_is_a_credentials_error() {
     let client = builder(&server).credentials(Failing).build().unwrap();
     let error = client.invoke("f").send().await.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Credentials(_)), "{error:?}");
+    assert_eq!(
+        text(&error),
+        "no credentials are available: credentials provider Failing failed: the credential provider \
+         was not enabled: no profile"
+    );
     assert_eq!((error.attempts(), error.may_have_run()), (0, false));
     assert_eq!(server.requests().len(), 0);
 }

@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::time::Duration;
 
 use bytes::Bytes;
-use presized_lambda_invoke::{Error, ErrorKind};
+use presized_lambda_invoke::{ConnectErrorKind, Error, ErrorKind, HttpVersion};
 use presized_support::scripted::{Reply, Scripted};
 
 use super::{builder, ok, service_error};
@@ -175,6 +175,12 @@ async fn deadline_that_passed_is_told_from_an_attempt_timeout() {
         text(&error),
         "timed out after TIME: the deadline of the call passed before the request was sent"
     );
+}
+
+#[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
+#[tokio::test]
+async fn deadline_that_passed_in_a_handshake_says_so() {
+    let server = Scripted::in_turn([]);
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("https://{}", listener.local_addr().unwrap());
     let client = builder(&server).endpoint(endpoint).build().unwrap();
@@ -184,3 +190,107 @@ async fn deadline_that_passed_is_told_from_an_attempt_timeout() {
         "timed out after TIME: the deadline of the call passed while waiting for a connection"
     );
 }
+
+#[tokio::test]
+async fn error_of_a_connection_has_a_kind_and_says_what_to_do() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let refused = free.local_addr().unwrap();
+    drop(free);
+    let server = Scripted::in_turn([]);
+    for (endpoint, expected, kind) in [
+        (
+            format!("http://{refused}"),
+            format!(
+                "connection failed before the request was processed (after 2 attempts): request to \
+                 {refused} failed: host refused the connection: check the host and the port of the \
+                 endpoint URL: tcp connect error: "
+            ),
+            ConnectErrorKind::Refused,
+        ),
+        (
+            // RFC 6761, section 6.4: it never has an address.
+            "http://lambda.us-esat-1.invalid".to_owned(),
+            "connection failed before the request was processed (after 2 attempts): request to \
+             lambda.us-esat-1.invalid failed: name lookup of lambda.us-esat-1.invalid failed: check \
+             the region or the endpoint URL, and the resolver: "
+                .to_owned(),
+            ConnectErrorKind::Dns,
+        ),
+    ] {
+        let client = builder(&server).endpoint(endpoint).max_attempts(2).build().unwrap();
+        let error = client.invoke("f").send().await.unwrap_err();
+        let shown = text(&error);
+        // The rest is the text of the system.
+        assert!(shown.starts_with(&expected), "{shown}");
+        assert_eq!(error.connect_kind(), Some(kind));
+        assert_eq!((error.attempts(), error.is_transient(), error.may_have_run()), (2, true, false));
+    }
+}
+
+#[tokio::test]
+async fn error_of_a_request_that_was_not_processed_has_a_kind() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        let mut connection = h2::server::handshake(stream).await.unwrap();
+        while let Some(request) = connection.accept().await {
+            request.unwrap().1.send_reset(h2::Reason::REFUSED_STREAM);
+        }
+    });
+    let server = Scripted::in_turn([]);
+    let client = builder(&server)
+        .endpoint(format!("http://{address}"))
+        .http_version(HttpVersion::Http2)
+        .max_attempts(1)
+        .build()
+        .unwrap();
+    let error = client.invoke("f").payload("{}").send().await.unwrap_err();
+    assert_eq!(
+        text(&error),
+        format!(
+            "connection failed before the request was processed: request to {address} failed: http2 \
+             error: stream error received: refused stream before processing any application logic"
+        )
+    );
+    assert_eq!(error.connect_kind(), Some(ConnectErrorKind::Closed));
+    assert_eq!((error.is_transient(), error.may_have_run()), (true, false));
+    serving.abort();
+}
+
+/// The server closes the connection at the first byte of the handshake.
+#[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
+#[tokio::test]
+async fn error_of_a_tls_handshake_has_a_kind() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        tokio::io::AsyncReadExt::read_u8(&mut stream).await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut stream, &ALERT).await.unwrap();
+        tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut Vec::new()).await.unwrap();
+    });
+    let server = Scripted::in_turn([]);
+    let client = builder(&server)
+        .endpoint(format!("https://{address}"))
+        .system_roots(false)
+        .root_certificates_pem(rcgen::generate_simple_self_signed([]).unwrap().cert.pem())
+        .max_attempts(1)
+        .build()
+        .unwrap();
+    let error = client.invoke("f").send().await.unwrap_err();
+    assert_eq!(
+        text(&error),
+        format!(
+            "connection failed before the request was processed: request to {address} failed: TLS \
+             handshake failed: received fatal alert: HandshakeFailure"
+        )
+    );
+    assert_eq!(error.connect_kind(), Some(ConnectErrorKind::Tls));
+    assert_eq!((error.is_transient(), error.may_have_run()), (true, false));
+    serving.await.unwrap();
+}
+
+/// A fatal alert of TLS, handshake_failure (RFC 8446, section 6).
+#[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
+const ALERT: [u8; 7] = [21, 3, 3, 0, 2, 2, 40];

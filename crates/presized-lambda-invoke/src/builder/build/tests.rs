@@ -72,13 +72,16 @@ fn missing_credentials_are_asked_for_where_they_are_looked_for() {
     assert_eq!(
         source(error),
         "no credentials are set: call credentials(), or call environment() to read \
-         AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+         AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; the credentials of a profile, a container or \
+         an instance need a provider, such as that of aws-config"
     );
     let mut builder = Client::builder().region("us-east-1");
     builder.environment = Some(|_| None);
     assert_eq!(
         source(builder.build().err()),
-        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: set them, or call credentials()"
+        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: set them, or call credentials(); \
+         the credentials of a profile, a container or an instance need a provider, such as that of \
+         aws-config"
     );
 }
 

@@ -30,7 +30,7 @@ async fn connect_timeout_includes_the_tls_handshake() {
     assert_eq!(error.phase, Phase::Connect);
     assert_eq!(error.source.to_string(), format!("request to {address} failed"));
     let source = error.source.source().expect("the timeout");
-    assert_eq!(source.to_string(), "no connection within the connect timeout of 50ms");
+    assert_eq!(source.to_string(), TIMED_OUT);
 }
 
 /// A listener whose queue is full: the kernel drops the first packet of another connection.
@@ -52,7 +52,7 @@ async fn timeout_of_tcp_names_the_connect_timeout() {
     let error = error.unwrap_err();
     assert_eq!(error.phase, Phase::Connect);
     let source = error.source.source().expect("the timeout");
-    assert_eq!(source.to_string(), "no connection within the connect timeout of 50ms");
+    assert_eq!(source.to_string(), TIMED_OUT);
     assert!(!ConnectError::is_permanent(&*error.source));
 }
 
@@ -129,5 +129,8 @@ fn secure(address: SocketAddr) -> Request<Full<Bytes>> {
     *request.uri_mut() = format!("https://{address}/functions/f").parse().unwrap();
     request
 }
+
+const TIMED_OUT: &str = "no connection within the connect timeout of 50ms: check the network and the \
+    endpoint URL, or call connect_timeout()";
 
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);

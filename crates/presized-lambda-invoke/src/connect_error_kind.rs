@@ -1,0 +1,24 @@
+/// Why there was no connection for a request: see [`Error::connect_kind`](super::Error::connect_kind).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ConnectErrorKind {
+    /// The name of the host could not be looked up. The region or the endpoint URL may be wrong, or
+    /// the resolver may be down: the system does not tell which. It is transient for that reason.
+    Dns,
+    /// The host refused the connection. No server listens at the port.
+    Refused,
+    /// There is no route to the host.
+    Unreachable,
+    /// The [connect timeout](super::ClientBuilder::connect_timeout) passed.
+    Timeout,
+    /// The TLS handshake failed. It is transient unless the certificate of the server is invalid or
+    /// not trusted, the server does not speak TLS, or does not agree to HTTP/2.
+    Tls,
+    /// The [proxy](super::ClientBuilder::proxy) failed, or did not connect to the endpoint.
+    Proxy,
+    /// The connection was closed before the request was sent, or the server reported that it had not
+    /// processed the request (HTTP/2).
+    Closed,
+    /// Another error of the network or of the system.
+    Other,
+}
