@@ -109,18 +109,31 @@ impl Emulator {
     ///
     /// # Examples
     ///
-    /// ```no_run
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// ```
+    /// # use presized_lambda_runtime::{Context, ErrorReport, json, run};
+    /// # async fn handler(event: u32, _context: Context) -> Result<u32, ErrorReport> {
+    /// #     println!("event {event}");
+    /// #     Ok(event)
+    /// # }
+    /// # #[tokio::main]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// #     if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_some() {
+    /// #         return Ok(run(json(handler)).await?);
+    /// #     }
     /// use std::process::Command;
     /// use presized_lambda_emulator::{Emulator, Function};
     ///
     /// let emulator = Emulator::builder().function("report", Function::new()).start().await?;
     /// let mut command = Command::new("python3");
     /// command.args(["-m", "awslambdaric", "app.handler"]);
+    /// # // That program may not be installed. This one is a function too.
+    /// # let command = Command::new(std::env::current_exe()?);
     /// emulator.spawn("report", command)?;
     /// let client = emulator.client_builder().build()?;
     /// let response = client.invoke("report").json(&1).tail_log().send().await?;
     /// println!("{}", response.log_text().unwrap_or_default());
+    /// # assert_eq!(response.payload, "1");
+    /// # assert!(response.log_text().is_some_and(|log| log.contains("event 1")));
     /// # Ok(())
     /// # }
     /// ```

@@ -28,14 +28,33 @@ use super::{ClientBuilder, Error, Invocation, Invoke, ResponseStream};
 ///
 /// # Examples
 ///
-/// ```no_run
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// ```
+/// # use bytes::Bytes;
+/// # use presized_lambda_emulator::{Emulator, Function};
+/// # use presized_lambda_runtime::{Context, ErrorReport, raw};
+/// # async fn thumbnail(_event: Bytes, _context: Context) -> Result<&'static str, ErrorReport> {
+/// #     Ok("PNG")
+/// # }
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// #     // It runs once more, with the environment of a client of the emulator.
+/// #     if std::env::var_os("AWS_ENDPOINT_URL_LAMBDA").is_none() {
+/// #         let emulator =
+/// #             Emulator::builder().function("thumbnails", Function::new()).start().await?;
+/// #         emulator.attach("thumbnails", raw(thumbnail))?;
+/// #         let mut program = tokio::process::Command::new(std::env::current_exe()?);
+/// #         program.env("AWS_ENDPOINT_URL_LAMBDA", emulator.url()).env("AWS_REGION", "us-east-1");
+/// #         program.env("AWS_ACCESS_KEY_ID", "AKID").env("AWS_SECRET_ACCESS_KEY", "secret");
+/// #         assert!(program.status().await?.success());
+/// #         return Ok(());
+/// #     }
 /// use presized_lambda_invoke::Client;
 ///
 /// let client = Client::from_env()?;
 /// let invocation = client.invoke("thumbnails").payload(r#"{"width": 64}"#).send().await?;
 /// let image = invocation.into_result()?.payload;
 /// println!("{} bytes", image.len());
+/// # assert_eq!(image, "PNG");
 /// # Ok(())
 /// # }
 /// ```

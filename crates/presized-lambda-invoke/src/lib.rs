@@ -1,3 +1,4 @@
+// The first example of the README needs an environment: tests/invoke_readme runs it.
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]

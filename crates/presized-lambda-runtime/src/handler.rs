@@ -61,13 +61,25 @@ pub trait Handler: Send + Sync + 'static {
 ///
 /// # Examples
 ///
-/// ```no_run
-/// # async fn example() -> Result<(), presized_lambda_runtime::Error> {
+/// ```
+/// # use presized_lambda_emulator::{Emulator, Function};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// #     // An emulator starts this program as its function.
+/// #     if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_none() {
+/// #         let emulator = Emulator::builder().function("f", Function::new()).start().await?;
+/// #         emulator.spawn("f", std::process::Command::new(std::env::current_exe()?))?;
+/// #         let client = emulator.client_builder().build()?;
+/// #         let response = client.invoke("f").payload("hello").send().await?;
+/// #         assert_eq!(response.payload, "hello");
+/// #         return Ok(());
+/// #     }
 /// use std::io;
 /// use bytes::Bytes;
 /// use presized_lambda_runtime::{Context, raw, run};
 ///
-/// run(raw(|event: Bytes, _: Context| async move { Ok::<_, io::Error>(event) })).await
+/// run(raw(|event: Bytes, _: Context| async move { Ok::<_, io::Error>(event) })).await?;
+/// # Ok(())
 /// # }
 /// ```
 pub fn raw<F, Fut, R, E>(function: F) -> impl Handler
@@ -86,8 +98,19 @@ where
 ///
 /// # Examples
 ///
-/// ```no_run
-/// # async fn example() -> Result<(), presized_lambda_runtime::Error> {
+/// ```
+/// # use presized_lambda_emulator::{Emulator, Function};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// #     // An emulator starts this program as its function.
+/// #     if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_none() {
+/// #         let emulator = Emulator::builder().function("f", Function::new()).start().await?;
+/// #         emulator.spawn("f", std::process::Command::new(std::env::current_exe()?))?;
+/// #         let client = emulator.client_builder().build()?;
+/// #         let response = client.invoke("f").payload("hello").send().await?;
+/// #         assert_eq!(response.payload, "hellohello");
+/// #         return Ok(());
+/// #     }
 /// use std::io;
 /// use bytes::Bytes;
 /// use futures_util::stream;
@@ -97,7 +120,8 @@ where
 ///     let twice = [event.clone(), event].map(Ok::<_, io::Error>);
 ///     Ok::<_, io::Error>(stream::iter(twice))
 /// }))
-/// .await
+/// .await?;
+/// # Ok(())
 /// # }
 /// ```
 pub fn streaming<F, Fut, S, C, E, D>(function: F) -> impl Handler
@@ -118,8 +142,19 @@ where
 ///
 /// # Examples
 ///
-/// ```no_run
-/// # async fn example() -> Result<(), presized_lambda_runtime::Error> {
+/// ```
+/// # use presized_lambda_emulator::{Emulator, Function};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// #     // An emulator starts this program as its function.
+/// #     if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_none() {
+/// #         let emulator = Emulator::builder().function("f", Function::new()).start().await?;
+/// #         emulator.spawn("f", std::process::Command::new(std::env::current_exe()?))?;
+/// #         let client = emulator.client_builder().build()?;
+/// #         let response = client.invoke("f").payload("hello").send().await?;
+/// #         assert!(response.payload.ends_with(b"one,two"));
+/// #         return Ok(());
+/// #     }
 /// use bytes::Bytes;
 /// use futures_util::stream;
 /// use http::Response;
@@ -129,7 +164,8 @@ where
 ///     let body = stream::iter(["one,", "two"].map(Ok::<_, ErrorReport>));
 ///     Response::builder().header("content-type", "text/csv").body(body)
 /// }))
-/// .await
+/// .await?;
+/// # Ok(())
 /// # }
 /// ```
 pub fn http_streaming<F, Fut, S, C, E, D>(function: F) -> impl Handler

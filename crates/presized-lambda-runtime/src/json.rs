@@ -21,8 +21,19 @@ use super::{Context, ErrorReport, FunctionResponse, Handler};
 ///
 /// # Examples
 ///
-/// ```no_run
-/// # async fn example() -> Result<(), presized_lambda_runtime::Error> {
+/// ```
+/// # use presized_lambda_emulator::{Emulator, Function};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// #     // An emulator starts this program as its function.
+/// #     if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_none() {
+/// #         let emulator = Emulator::builder().function("f", Function::new()).start().await?;
+/// #         emulator.spawn("f", std::process::Command::new(std::env::current_exe()?))?;
+/// #         let client = emulator.client_builder().build()?;
+/// #         let response = client.invoke("f").payload(r#"{"width": 4}"#).send().await?;
+/// #         assert_eq!(response.payload, "8");
+/// #         return Ok(());
+/// #     }
 /// use presized_lambda_runtime::{Context, ErrorReport, json, run};
 ///
 /// #[derive(serde::Deserialize)]
@@ -34,7 +45,8 @@ use super::{Context, ErrorReport, FunctionResponse, Handler};
 ///     event.width.checked_mul(2).ok_or_else(|| ErrorReport::new("TooWide", "width exceeds 2^31 - 1"))
 /// }
 ///
-/// run(json(double)).await
+/// run(json(double)).await?;
+/// # Ok(())
 /// # }
 /// ```
 pub fn json<T, F, Fut, R, E>(function: F) -> impl Handler

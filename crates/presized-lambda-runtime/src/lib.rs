@@ -1,6 +1,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![deny(missing_docs, missing_debug_implementations, unreachable_pub)]
+// The first example of the README is a function: tests/runtime_readme runs it. The loop runs as the
+// example of `RuntimeClient`.
 #![doc = include_str!("../README.md")]
 
 // From the top down:

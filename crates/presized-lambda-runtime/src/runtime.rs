@@ -24,7 +24,7 @@ use super::{Context, Error, ErrorReport, Handler, RuntimeClient};
 ///
 /// # Examples
 ///
-/// ```no_run
+/// ```
 /// use std::io;
 /// use bytes::Bytes;
 /// use presized_lambda_runtime::{Context, Error, raw, run};
@@ -35,8 +35,20 @@ use super::{Context, Error, ErrorReport, Handler, RuntimeClient};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> Result<(), Error> {
+/// #     // An emulator starts this program as its function.
+/// #     if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_none() {
+/// #         return Ok(invoke().await.unwrap());
+/// #     }
 ///     run(raw(echo)).await
 /// }
+/// # async fn invoke() -> Result<(), Box<dyn std::error::Error>> {
+/// #     use presized_lambda_emulator::{Emulator, Function};
+/// #     let emulator = Emulator::builder().function("f", Function::new()).start().await?;
+/// #     emulator.spawn("f", std::process::Command::new(std::env::current_exe()?))?;
+/// #     let client = emulator.client_builder().build()?;
+/// #     assert_eq!(client.invoke("f").payload("hello").send().await?.payload, "hello");
+/// #     Ok(())
+/// # }
 /// ```
 pub async fn run(handler: impl Handler) -> Result<(), Error> {
     Runtime::new(handler).run().await
@@ -51,8 +63,19 @@ pub async fn run(handler: impl Handler) -> Result<(), Error> {
 /// The handler shares the pool of the events, and a connection is opened again after a snapshot was
 /// restored:
 ///
-/// ```no_run
-/// # async fn example() -> Result<(), presized_lambda_runtime::Error> {
+/// ```
+/// # use presized_lambda_emulator::{Emulator, Function};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// #     // An emulator starts this program as its function.
+/// #     if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_none() {
+/// #         let emulator = Emulator::builder().function("f", Function::new()).start().await?;
+/// #         emulator.spawn("f", std::process::Command::new(std::env::current_exe()?))?;
+/// #         let client = emulator.client_builder().build()?;
+/// #         let response = client.invoke("f").payload("hello").send().await?;
+/// #         assert_eq!(response.payload, "hello");
+/// #         return Ok(());
+/// #     }
 /// use std::io;
 /// use bytes::Bytes;
 /// use presized_lambda_runtime::{Context, Runtime, RuntimeClient, raw};
@@ -64,7 +87,8 @@ pub async fn run(handler: impl Handler) -> Result<(), Error> {
 ///     let _pool = pool.clone();
 ///     async move { Ok::<_, io::Error>(event) }
 /// });
-/// Runtime::new(handler).client(client).after_restore(connect).run().await
+/// Runtime::new(handler).client(client).after_restore(connect).run().await?;
+/// # Ok(())
 /// # }
 /// ```
 #[must_use = "a runtime serves nothing until `run` is called"]

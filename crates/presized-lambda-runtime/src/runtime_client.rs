@@ -23,8 +23,19 @@ use super::{Context, Error, ErrorReport, Invocation, Responder, RuntimeClientBui
 ///
 /// # Examples
 ///
-/// ```no_run
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// ```
+/// # use presized_lambda_emulator::{Emulator, Function};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// #     // An emulator starts this program as its function.
+/// #     if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_none() {
+/// #         let emulator = Emulator::builder().function("f", Function::new()).start().await?;
+/// #         emulator.spawn("f", std::process::Command::new(std::env::current_exe()?))?;
+/// #         let client = emulator.client_builder().build()?;
+/// #         let response = client.invoke("f").payload("hello").send().await?;
+/// #         assert_eq!(response.payload, "hello");
+/// #         return Ok(());
+/// #     }
 /// use presized_lambda_runtime::{Outcome, RuntimeClient};
 ///
 /// let client = RuntimeClient::from_env()?;
