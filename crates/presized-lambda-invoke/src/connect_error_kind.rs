@@ -1,5 +1,5 @@
 /// Why there was no connection for a request: see [`Error::connect_kind`](super::Error::connect_kind).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectErrorKind {
     /// The name of the host could not be looked up. The region or the endpoint URL may be wrong, or

@@ -150,7 +150,7 @@ mod tests {
                      call credentials()"
                 )
             );
-            assert!(only(" ").ends_with("not set: set them, or call credentials()"));
+            assert!(only(" ").contains("not set: set them, or call credentials()"));
         }
     }
 

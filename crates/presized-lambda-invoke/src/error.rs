@@ -27,6 +27,20 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// cause. A [`ServiceError`] and a
 /// [`StreamedFunctionError`](super::StreamedFunctionError) are described by `Display` itself.
 /// Neither `Debug` nor `Display` shows credentials or a payload.
+///
+/// | [`kind`](Self::kind) | may have run | to do |
+/// | --- | --- | --- |
+/// | `Config`, `BadInput` | no | change the setting that the source names |
+/// | `Credentials` | no | set credentials, or repair the provider that the source names |
+/// | `Connect` | no | see [`connect_kind`](Self::connect_kind) |
+/// | `Service` | [`may_have_run`](Self::may_have_run) tells | see its code and message |
+/// | `Function` | yes | see the log of the function |
+/// | `Timeout` | yes, if its phase is `Response` or `Body` | see its limit and phase |
+/// | `BudgetFull` | yes, if a response waited | use a larger budget or fewer calls at a time |
+/// | `Broken` | yes | call again if the function is idempotent |
+/// | `TooLarge`, `Memory` | yes | raise the limit or the budget, or stream the response |
+///
+/// An earlier attempt of the same call may have run the function in each case.
 pub struct Error(Box<Inner>);
 
 struct Inner {

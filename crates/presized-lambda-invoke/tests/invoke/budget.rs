@@ -33,7 +33,7 @@ async fn both(call: impl AsyncFn() -> Result<Invocation, Error>) -> (Invocation,
 
 #[tokio::test]
 async fn response_that_waits_for_the_budget_until_the_deadline_says_so() {
-    let (server, client, _) = full(Duration::from_millis(500));
+    let (server, client, _) = full(PATIENCE);
     let (first, error) = both(async || client.invoke("f").send().await).await;
     assert_eq!(first.payload.len(), MIB);
     assert_eq!(
@@ -53,7 +53,7 @@ async fn response_that_waits_until_the_attempt_timeout_is_not_fetched_again() {
     let (server, client, _) = full(Duration::from_secs(20));
     let (first, error) = both(async || {
         let call = client.invoke("f").retry_after_send(true);
-        call.attempt_timeout(Duration::from_millis(500)).send().await
+        call.attempt_timeout(PATIENCE).send().await
     })
     .await;
     assert_eq!(first.payload.len(), MIB);
@@ -89,7 +89,7 @@ async fn call_is_not_sent_while_the_budget_is_full() {
 
 #[tokio::test]
 async fn call_without_a_response_payload_does_not_wait_for_the_budget() {
-    let (server, client, _) = full(Duration::from_millis(500));
+    let (server, client, _) = full(PATIENCE);
     let first = client.invoke("f").send().await.unwrap();
     for invocation_type in [InvocationType::Event, InvocationType::DryRun] {
         let call = client.invoke("f").invocation_type(invocation_type).send().await;
@@ -103,7 +103,7 @@ async fn call_without_a_response_payload_does_not_wait_for_the_budget() {
 
 #[tokio::test]
 async fn call_under_a_budget_that_fails_fast_is_sent() {
-    let (server, _, budget) = full(Duration::from_millis(500));
+    let (server, _, budget) = full(PATIENCE);
     let reader = Reader::new(MIB as u64).budget(&budget.fail_fast());
     let client = builder(&server).reader(reader).build().unwrap();
     let first = client.invoke("f").send().await.unwrap();
@@ -116,7 +116,7 @@ async fn call_under_a_budget_that_fails_fast_is_sent() {
 #[tokio::test]
 async fn long_wait_for_the_budget_is_logged_once_a_call() {
     let log = Log::of_this_thread();
-    let (server, client, _) = full(Duration::from_millis(1500));
+    let (server, client, _) = full(Duration::from_millis(2500));
     let (first, _) = both(async || client.invoke("f").send().await).await;
     let third = client.invoke("f").timeout(Duration::from_millis(50)).send().await;
     assert!(third.is_err());
@@ -145,7 +145,7 @@ async fn wait_for_the_budget_is_reported() {
     let second = client.invoke("f").timeout(Duration::from_millis(50)).send().await;
     assert!(second.is_err());
     drop(first);
-    let call = async || client.invoke("f").timeout(Duration::from_millis(500)).send().await;
+    let call = async || client.invoke("f").timeout(PATIENCE).send().await;
     drop(both(call).await);
     let expected = [
         (Outcome::Succeeded, false),
@@ -157,3 +157,7 @@ async fn wait_for_the_budget_is_reported() {
 }
 
 const MIB: usize = 1 << 20;
+
+/// Shorter than a wait that is logged: a thread without a log that reaches the log line first would
+/// turn it off for the test that reads it.
+const PATIENCE: Duration = Duration::from_millis(900);

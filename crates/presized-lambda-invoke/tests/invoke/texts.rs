@@ -93,7 +93,7 @@ async fn error_of_a_call_says_what_happened_and_whether_the_function_may_have_ru
         ),
         (
             hang(b""),
-            "timed out after TIME: the attempt timeout of 300ms passed while waiting for the \
+            "timed out after TIME: the attempt timeout of 1s passed while waiting for the \
              response; the function may have run",
             "timeout",
             true,
@@ -101,7 +101,7 @@ async fn error_of_a_call_says_what_happened_and_whether_the_function_may_have_ru
         ),
         (
             hang(HALF),
-            "timed out after TIME: the attempt timeout of 300ms passed while reading the response, \
+            "timed out after TIME: the attempt timeout of 1s passed while reading the response, \
              after 4 of 9 bytes; the function may have run",
             "timeout",
             true,
@@ -140,7 +140,7 @@ async fn error_of_a_call_says_what_happened_and_whether_the_function_may_have_ru
     ] {
         let server = Scripted::in_turn([reply]);
         let client = builder(&server).max_attempts(1).build().unwrap();
-        let call = client.invoke("f").limit(100).attempt_timeout(Duration::from_millis(300));
+        let call = client.invoke("f").limit(100).attempt_timeout(Duration::from_secs(1));
         let error = call.send().await.unwrap_err();
         let shown = text(&error).replace(&server.address().to_string(), "HOST");
         assert_eq!(shown, expected);
@@ -164,7 +164,7 @@ async fn reset_of_a_connection_is_told_from_its_close() {
 async fn deadline_that_passed_is_told_from_an_attempt_timeout() {
     let server = Scripted::start(|_, _| Reply::Hang(Bytes::new()));
     let client = builder(&server).build().unwrap();
-    let error = client.invoke("f").timeout(Duration::from_millis(50)).send().await.unwrap_err();
+    let error = client.invoke("f").timeout(Duration::from_millis(500)).send().await.unwrap_err();
     assert_eq!(
         text(&error),
         "timed out after TIME: the deadline of the call passed while waiting for the response; the \
@@ -184,7 +184,7 @@ async fn deadline_that_passed_in_a_handshake_says_so() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("https://{}", listener.local_addr().unwrap());
     let client = builder(&server).endpoint(endpoint).build().unwrap();
-    let error = client.invoke("f").timeout(Duration::from_millis(50)).send().await.unwrap_err();
+    let error = client.invoke("f").timeout(Duration::from_millis(500)).send().await.unwrap_err();
     assert_eq!(
         text(&error),
         "timed out after TIME: the deadline of the call passed while waiting for a connection"
@@ -212,7 +212,7 @@ async fn error_of_a_connection_has_a_kind_and_says_what_to_do() {
             "http://lambda.us-esat-1.invalid".to_owned(),
             "connection failed before the request was processed (after 2 attempts): request to \
              lambda.us-esat-1.invalid failed: name lookup of lambda.us-esat-1.invalid failed: check \
-             the region or the endpoint URL, and the resolver: "
+             the region, the endpoint URL or the proxy that names it, and the resolver: "
                 .to_owned(),
             ConnectErrorKind::Dns,
         ),

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
-use presized_lambda_invoke::{Client, Error, ErrorKind};
+use presized_lambda_invoke::{Client, ConnectErrorKind, Error};
 use presized_support::scripted::{Reply, Scripted};
 
 use crate::{builder, shown};
@@ -104,7 +104,7 @@ async fn failure(client: Client) -> Error {
 #[track_caller]
 fn assert_proxy_failed(error: &Error, attempts: u32) {
     let shown = format!("{} {error:?}", shown(error));
-    assert!(matches!(error.kind(), ErrorKind::Connect(_)), "{shown}");
+    assert_eq!(error.connect_kind(), Some(ConnectErrorKind::Proxy), "{shown}");
     assert_eq!((error.attempts(), error.may_have_run()), (attempts, false), "{shown}");
     assert!(!shown.contains("p4ssw0rd") && !shown.contains("bWU6cDRzc3cwcmQ="), "{shown}");
 }

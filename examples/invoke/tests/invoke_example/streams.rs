@@ -41,7 +41,12 @@ async fn stream_without_a_successful_end_is_an_error() {
     for (last, code, printed) in [
         (&[DONE_ERR][..], 1, "invoke: function failed while streaming: Runtime.Broken: x\n"),
         (&[EXCEPTION], 2, "invoke: ServiceException (status 200): x"),
-        (&[], 2, "invoke: response is incomplete: it ended early after 3 bytes; the function may have run: "),
+        (
+            &[],
+            2,
+            "invoke: response is incomplete: it ended early after 3 bytes; the function may have \
+             run: ",
+        ),
     ] {
         let run = invoke_once(frames(&[&[CHUNK], last].concat()), &["--stream"]).await;
         assert_eq!((run.status.code(), &*run.stdout), (Some(code), &b"abc"[..]), "{printed}");
