@@ -108,6 +108,6 @@ fn failed(error_type: &str, error: &serde_json::Error) -> ErrorReport {
 
 // The runtime of Lambda for Python has the same types.
 
-const UNMARSHAL: &str = "Runtime.UnmarshalError";
+pub(super) const UNMARSHAL: &str = "Runtime.UnmarshalError";
 
-const MARSHAL: &str = "Runtime.MarshalError";
+pub(super) const MARSHAL: &str = "Runtime.MarshalError";

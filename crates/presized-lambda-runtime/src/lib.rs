@@ -12,6 +12,8 @@
 //   workers, worker, panics          the loop over invocations
 //   failure_log                      what the loop logs
 //   handler, json, service           what the loop calls
+//   batch                            a handler made of a function of one record
+//   text                             a string of an event
 //   runtime_client, its builder      what returns invocations
 //   invocation, responder, context   one invocation
 //   streaming, http_prelude          a streamed response
@@ -19,6 +21,7 @@
 //   wire, endpoint                   its format and its address
 mod api;
 mod api_error;
+mod batch;
 mod connection;
 mod context;
 mod endpoint;
@@ -43,12 +46,14 @@ mod shutdown;
 mod snap_start;
 mod state;
 mod streaming;
+mod text;
 mod transport;
 pub mod wire;
 mod worker;
 mod workers;
 
 pub use self::api_error::ApiError;
+pub use self::batch::{Batch, Record, RecordSource, batch};
 pub use self::context::{Context, DeadlineExceeded};
 pub use self::error::{BoxError, Error, ErrorKind};
 pub use self::error_report::ErrorReport;
