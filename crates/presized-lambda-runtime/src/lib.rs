@@ -12,7 +12,7 @@
 //   workers, worker, panics          the loop over invocations
 //   failure_log                      what the loop logs
 //   handler, json, service           what the loop calls
-//   batch                            a handler made of a function of one record
+//   http_function, batch             handlers of HTTP requests, and of records
 //   text                             a string of an event
 //   runtime_client, its builder      what returns invocations
 //   invocation, responder, context   one invocation
@@ -31,12 +31,16 @@ mod failure_log;
 mod function_request;
 mod function_response;
 mod handler;
+#[cfg(feature = "http")]
+mod http_function;
 mod http_prelude;
 mod initialize;
 mod invocation;
 mod json;
 mod outcome;
 mod panics;
+#[cfg(all(feature = "http", any(doc, doctest)))]
+pub mod porting;
 mod responder;
 mod runtime;
 mod runtime_client;
@@ -60,6 +64,11 @@ pub use self::error_report::ErrorReport;
 pub use self::function_request::FunctionRequest;
 pub use self::function_response::FunctionResponse;
 pub use self::handler::{Handler, http_streaming, raw, streaming};
+#[cfg(feature = "http")]
+#[cfg_attr(docsrs, doc(cfg(feature = "http")))]
+pub use self::http_function::{
+    HttpFunction, HttpSource, RequestBody, RequestContext, StagePath, http,
+};
 pub use self::http_prelude::HttpPrelude;
 pub use self::initialize::run_with;
 pub use self::invocation::Invocation;

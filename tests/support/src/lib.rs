@@ -10,6 +10,7 @@ pub mod coded;
 pub mod drive;
 pub mod eventstream;
 pub mod frames;
+pub mod http_events;
 pub mod log;
 #[cfg(target_os = "linux")]
 pub mod meter;
