@@ -6,7 +6,7 @@ mod report;
 
 use presized_benches::{allocator, child, record};
 use presized_peers::calls::{self, KIB, MIB, Outcomes, Rounds, SIX_MIB, Way};
-use presized_peers::server;
+use presized_peers::server::{self, Protocol};
 use presized_support::bars::is_trial;
 use presized_support::client::Error;
 use presized_support::ledger::Ledger;
@@ -19,12 +19,12 @@ fn main() -> Result<(), Error> {
     if let Some(job) = child::job() {
         return calls::run(&job);
     }
-    let server = server::start()?;
+    let server = server::start(Protocol::Http1)?;
     let mut states = Vec::new();
     for allocator in allocator::ALL {
         let mut all = Vec::new();
         for &length in if is_trial() { &[KIB, MIB][..] } else { &[KIB, MIB, SIX_MIB] } {
-            all.extend(calls::take_turns(server, allocator, &WAYS, length, rounds(length))?);
+            all.extend(calls::take_turns(&server, allocator, &WAYS, length, rounds(length))?);
         }
         let outcomes = Outcomes { allocator, all };
         report::print(&outcomes);

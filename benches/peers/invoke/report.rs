@@ -106,7 +106,7 @@ fn latencies(outcomes: &Outcomes) -> Table {
 fn bars(outcomes: &Outcomes) -> Bars {
     let mut bars = Bars::default();
     let cpu = |length| outcomes.cpu_ratio(length, Way::Presized);
-    bars.at_most("CPU ÷ aws-sdk-lambda, 1 KiB", cpu(KIB), 0.25);
+    bars.at_most("CPU ÷ aws-sdk-lambda, 1 KiB", cpu(KIB), 0.27);
     bars.at_most("CPU ÷ aws-sdk-lambda, 6 MiB", cpu(SIX_MIB), 0.35);
     let allocated = outcomes.ratio(SIX_MIB, Way::Presized, |one| one.memory.allocated);
     bars.at_most("bytes allocated ÷ aws-sdk-lambda, 6 MiB", allocated, 0.36);

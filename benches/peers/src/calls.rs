@@ -8,8 +8,6 @@ mod connection;
 mod outcome;
 mod way;
 
-use std::net::SocketAddr;
-
 use presized_benches::allocator::Allocator;
 use presized_benches::child;
 use presized_support::client::Error;
@@ -20,6 +18,7 @@ use self::client::command;
 pub use self::client::{IN_FLIGHT, run};
 pub use self::outcome::{Figure, Latency, Memory, Outcome, Outcomes, chart, markdown, rows};
 pub use self::way::Way;
+use crate::api::Endpoint;
 
 /// 1 KiB in bytes.
 pub const KIB: u64 = 1 << 10;
@@ -39,7 +38,7 @@ pub struct Rounds {
 
 /// Measures all ways to call for a response of this length. The clients take turns.
 pub fn take_turns(
-    server: SocketAddr,
+    server: &Endpoint,
     allocator: Allocator,
     ways: &[Way],
     length: u64,
@@ -48,7 +47,7 @@ pub fn take_turns(
     let mut clients = Vec::new();
     for &way in ways {
         let case = Case { way, length };
-        let job = serde_json::to_string(&Job { case, server })?;
+        let job = serde_json::to_string(&Job { case, server: server.clone() })?;
         let mut client = child::Client::start(&job, allocator.variables)?;
         let memory = client.ask_numbers::<6>(command::MEMORY)?.into();
         clients.push((client, Outcome::new(case, memory)));

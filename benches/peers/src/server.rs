@@ -1,7 +1,7 @@
 //! An Invoke API whose functions respond with as many bytes as their names say.
 
 use std::convert::Infallible;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::thread;
 
 use bytes::Bytes;
@@ -9,16 +9,18 @@ use http::header::AUTHORIZATION;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
-use presized_support::client::Error;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use presized_support::client::{self, Error};
 use presized_support::meter::{Side, pin};
 use presized_support::pattern::{self, Pattern};
-use tokio::net::TcpListener;
+use presized_support::server::certify;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
+use tokio_rustls::TlsAcceptor;
 
-use crate::api;
+use crate::api::{self, Endpoint};
 
 /// The payload of each call. The functions refuse any other.
 pub const PAYLOAD: Bytes = Bytes::from_static(br#"{"bucket":"reports","key":"2026/11"}"#);
@@ -28,32 +30,80 @@ pub fn function(length: u64) -> String {
     format!("{PREFIX}{length}")
 }
 
+/// The protocol of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1 without TLS.
+    Http1,
+    /// HTTP/1.1 over TLS 1.3. The server offers no other.
+    Http1Tls,
+    /// HTTP/2 over TLS 1.3. The server offers HTTP/1.1 too, and closes a connection that does not
+    /// agree to HTTP/2.
+    Http2Tls,
+}
+
+impl Protocol {
+    fn alpn_protocols(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::Http1 => None,
+            Self::Http1Tls => Some(&["http/1.1"]),
+            Self::Http2Tls => Some(&[H2, "http/1.1"]),
+        }
+    }
+}
+
 /// Starts the server on a thread of its own. It runs until the process ends.
-pub fn start() -> Result<SocketAddr, Error> {
+pub fn start(protocol: Protocol) -> Result<Endpoint, Error> {
     pattern::prepare();
+    let (certificate, acceptor) = protocol.alpn_protocols().map(certify).transpose()?.unzip();
     let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     thread::Builder::new().name("server".to_owned()).spawn(move || {
         pin(Side::Server);
-        runtime.block_on(accept(listener))
+        runtime.block_on(accept(listener, protocol, acceptor))
     })?;
-    Ok(address)
+    Ok(Endpoint { address, certificate: certificate.as_ref().map(client::pem) })
 }
 
-async fn accept(listener: std::net::TcpListener) -> std::io::Result<()> {
+async fn accept(
+    listener: std::net::TcpListener,
+    protocol: Protocol,
+    acceptor: Option<TlsAcceptor>,
+) -> std::io::Result<()> {
     let listener = TcpListener::from_std(listener)?;
     loop {
         let (stream, _) = listener.accept().await?;
         // Responses are written as a whole and must not wait for an acknowledgement.
         stream.set_nodelay(true)?;
-        let connection =
-            http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(respond));
-        tokio::spawn(async {
+        let acceptor = acceptor.clone();
+        tokio::spawn(async move {
             // A client may close the connection at any time.
-            let _: hyper::Result<()> = connection.await;
+            let _: Result<(), Error> = serve(stream, protocol, acceptor).await;
         });
+    }
+}
+
+async fn serve(
+    stream: TcpStream,
+    protocol: Protocol,
+    acceptor: Option<TlsAcceptor>,
+) -> Result<(), Error> {
+    let http1 = http1::Builder::new();
+    let Some(acceptor) = acceptor else {
+        return Ok(http1.serve_connection(TokioIo::new(stream), service_fn(respond)).await?);
+    };
+    let stream = acceptor.accept(stream).await?;
+    let is_http2 = stream.get_ref().1.alpn_protocol() == Some(H2.as_bytes());
+    let stream = TokioIo::new(stream);
+    match protocol {
+        Protocol::Http2Tls if !is_http2 => Err("the client did not agree to HTTP/2".into()),
+        Protocol::Http2Tls => {
+            let http2 = http2::Builder::new(TokioExecutor::new());
+            Ok(http2.serve_connection(stream, service_fn(respond)).await?)
+        }
+        _ => Ok(http1.serve_connection(stream, service_fn(respond)).await?),
     }
 }
 
@@ -85,6 +135,9 @@ async fn run(request: Request<Incoming>) -> Result<Pattern, StatusCode> {
     let payload = body.collect().await.map_err(|_| StatusCode::BAD_REQUEST)?.to_bytes();
     if payload == PAYLOAD { Ok(Pattern::of(length)) } else { Err(StatusCode::BAD_REQUEST) }
 }
+
+/// The ALPN name of HTTP/2 (RFC 9113, section 3.2).
+const H2: &str = "h2";
 
 const PREFIX: &str = "responds-with-";
 

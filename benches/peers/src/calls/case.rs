@@ -1,10 +1,9 @@
 //! One case: a client, and responses of one length.
 
-use std::net::SocketAddr;
-
 use serde::{Deserialize, Serialize};
 
 use super::{MIB, SIX_MIB, Way};
+use crate::api::Endpoint;
 
 /// A client, and the length of the responses in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,9 +24,9 @@ impl Case {
     }
 }
 
-/// A case and the address of its server, for the client process.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+/// A case and its server, for the client process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
     pub(super) case: Case,
-    pub(super) server: SocketAddr,
+    pub(super) server: Endpoint,
 }

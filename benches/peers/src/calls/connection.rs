@@ -34,18 +34,18 @@ pub(super) enum Payload {
 
 impl Connection {
     pub(super) fn open(job: &Job) -> Result<Self, Error> {
-        let Job { case, server } = *job;
+        let Job { case, server } = job;
         let pool = BufferPool::new(128 << 20);
         // The same limit for all.
         let reader = Reader::new(SIX_MIB + KIB);
         let intercepted = |reader| {
-            let config = api::sdk_config(server).interceptor(Interceptor::new(reader));
-            Client::Sdk(aws_sdk_lambda::Client::from_conf(config.build()))
+            let config = api::sdk_config(server)?.interceptor(Interceptor::new(reader));
+            Ok::<_, Error>(Client::Sdk(aws_sdk_lambda::Client::from_conf(config.build())))
         };
         let client = match case.way {
-            Way::Sdk => Client::Sdk(api::sdk(server)),
-            Way::Interceptor => intercepted(reader),
-            Way::InterceptorPool => intercepted(reader.pool(&pool)),
+            Way::Sdk => Client::Sdk(api::sdk(server.clone())?),
+            Way::Interceptor => intercepted(reader)?,
+            Way::InterceptorPool => intercepted(reader.pool(&pool))?,
             Way::Presized => Client::Presized(api::presized(server).build()?),
             Way::PresizedPool => {
                 Client::Presized(api::presized(server).reader(reader.pool(&pool)).build()?)

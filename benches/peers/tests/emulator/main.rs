@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 fn sdk_of(emulator: &Emulator) -> aws_sdk_lambda::Client {
     let address: SocketAddr = emulator.url().trim_start_matches("http://").parse().unwrap();
-    presized_peers::api::sdk(address)
+    presized_peers::api::sdk(address).unwrap()
 }
 
 async fn within_time<F: Future>(future: F) -> F::Output {
