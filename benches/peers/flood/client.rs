@@ -29,7 +29,7 @@ pub(crate) mod command {
     pub(crate) const MEMORY: &str = "memory";
 }
 
-pub(crate) fn run(job: Job) -> Result<(), Error> {
+pub(crate) fn run(job: &Job) -> Result<(), Error> {
     pin(Side::Client);
     pattern::prepare();
     let tally = Arc::new(Tally::of(job));
@@ -45,8 +45,8 @@ pub(crate) fn run(job: Job) -> Result<(), Error> {
     })
 }
 
-async fn flood(job: Job, tally: &Arc<Tally>) -> Result<(), Error> {
-    let client = api::presized(&job.server.into()).timeout(TIMEOUT).build()?;
+async fn flood(job: &Job, tally: &Arc<Tally>) -> Result<(), Error> {
+    let client = api::presized(&job.server).timeout(TIMEOUT).build()?;
     let mut callers = JoinSet::new();
     for _ in 0..job.in_flight {
         let (client, tally) = (client.clone(), Arc::clone(tally));

@@ -1,5 +1,5 @@
 //! A hundred thousand calls, many at a time. One response in a hundred is broken. No call may be
-//! lost, none may run twice, and memory must not grow.
+//! lost, none may run twice, and memory must not grow. It is so without TLS, and then with TLS.
 //!
 //! This process runs the server, which records each call. The client is a process of its own. The
 //! records of both are compared, call by call.
@@ -10,10 +10,10 @@ mod response;
 mod server;
 mod tally;
 
-use std::net::SocketAddr;
 use std::time::Instant;
 
 use presized_benches::child;
+use presized_peers::api::Endpoint;
 use presized_support::bars::is_trial;
 use presized_support::client::Error;
 use presized_support::ledger::Ledger;
@@ -28,12 +28,17 @@ static LEDGER: Ledger = Ledger;
 
 fn main() -> Result<(), Error> {
     if let Some(job) = child::job() {
-        return client::run(serde_json::from_str(&job)?);
+        return client::run(&serde_json::from_str(&job)?);
     }
+    flood(false)?;
+    flood(true)
+}
+
+fn flood(tls: bool) -> Result<(), Error> {
     let calls = if is_trial() { 5_000 } else { 100_000 };
     // The heap of glibc reaches its final size after about 200,000 calls.
     let warm_up = 2 * calls;
-    let (server, record) = server::start(warm_up + calls)?;
+    let (server, record) = server::start(warm_up + calls, tls)?;
     let job = Job { warm_up, calls, in_flight: 256, server };
     let start = Instant::now();
     let mut client = child::Client::start(&serde_json::to_string(&job)?, &[])?;
@@ -43,12 +48,13 @@ fn main() -> Result<(), Error> {
     let memory = client.ask_numbers(command::MEMORY)?;
     client.finish()?;
     let outcome = Outcome::of(&record, ends.as_bytes(), memory);
-    report::print(job, &outcome, &errors, time);
+    println!("{}:\n", if tls { "With TLS" } else { "Without TLS" });
+    report::print(&job, &outcome, &errors, time);
     outcome.verify()
 }
 
 /// The work of the client.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     /// Calls before memory is measured.
     pub(crate) warm_up: u32,
@@ -56,5 +62,5 @@ pub(crate) struct Job {
     pub(crate) calls: u32,
     /// Calls in flight at the same time.
     pub(crate) in_flight: u32,
-    pub(crate) server: SocketAddr,
+    pub(crate) server: Endpoint,
 }

@@ -84,8 +84,8 @@ impl Outcome {
     }
 }
 
-pub(crate) fn print(job: Job, outcome: &Outcome, errors: &str, time: Duration) {
-    let Job { warm_up, calls, in_flight, .. } = job;
+pub(crate) fn print(job: &Job, outcome: &Outcome, errors: &str, time: Duration) {
+    let Job { warm_up, calls, in_flight, .. } = *job;
     let Outcome { right, may_have_run, has_not_run, runs, connections, .. } = outcome;
     println!("{warm_up} calls to warm up and {calls} more, {in_flight} at a time,");
     println!("over {connections} connections, in {time:.1?}\n");

@@ -1,18 +1,21 @@
 //! An Invoke API that breaks responses on purpose, and records each call.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread;
 
-use presized_peers::api;
-use presized_support::client::Error;
+use presized_peers::api::{self, Endpoint};
+use presized_support::client::{self, Error};
 use presized_support::meter::{Side, pin};
 use presized_support::pattern;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use presized_support::server::certify;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 use crate::response::Fate;
 
@@ -28,9 +31,10 @@ pub(crate) struct Record {
     pub(crate) connections: AtomicU32,
 }
 
-/// Starts the server on a thread of its own. It runs until the process ends.
-pub(crate) fn start(calls: u32) -> Result<(SocketAddr, Arc<Record>), Error> {
+/// Starts the server, with TLS or without, on a thread of its own. It runs until the process ends.
+pub(crate) fn start(calls: u32, tls: bool) -> Result<(Endpoint, Arc<Record>), Error> {
     pattern::prepare();
+    let (certificate, acceptor) = tls.then(|| certify(&["http/1.1"])).transpose()?.unzip();
     let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
@@ -40,20 +44,31 @@ pub(crate) fn start(calls: u32) -> Result<(SocketAddr, Arc<Record>), Error> {
     let kept = Arc::clone(&record);
     thread::Builder::new().name("server".to_owned()).spawn(move || {
         pin(Side::Server);
-        runtime.block_on(accept(listener, &kept))
+        runtime.block_on(accept(listener, acceptor, &kept))
     })?;
-    Ok((address, record))
+    Ok((Endpoint { address, certificate: certificate.as_ref().map(client::pem) }, record))
 }
 
-async fn accept(listener: std::net::TcpListener, record: &Arc<Record>) -> io::Result<()> {
+async fn accept(
+    listener: std::net::TcpListener,
+    acceptor: Option<TlsAcceptor>,
+    record: &Arc<Record>,
+) -> io::Result<()> {
     let listener = TcpListener::from_std(listener)?;
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
         record.connections.fetch_add(1, Relaxed);
-        let record = Arc::clone(record);
+        let (record, acceptor) = (Arc::clone(record), acceptor.clone());
         tokio::spawn(async move {
-            if let Err(error) = serve(stream, &record).await {
+            let served = match acceptor {
+                Some(acceptor) => match acceptor.accept(stream).await {
+                    Ok(stream) => serve(stream, &record).await,
+                    Err(error) => Err(error.into()),
+                },
+                None => serve(stream, &record).await,
+            };
+            if let Err(error) = served {
                 // The client counts the failed call.
                 eprintln!("a connection of the server ended: {error}");
             }
@@ -61,16 +76,35 @@ async fn accept(listener: std::net::TcpListener, record: &Arc<Record>) -> io::Re
     }
 }
 
-async fn serve(mut stream: TcpStream, record: &Record) -> Result<(), Error> {
+/// A connection, with TLS or without.
+trait Stream: AsyncRead + AsyncWrite + Unpin {
+    fn tcp(&self) -> &TcpStream;
+}
+
+impl Stream for TcpStream {
+    fn tcp(&self) -> &TcpStream {
+        self
+    }
+}
+
+impl Stream for TlsStream<TcpStream> {
+    fn tcp(&self) -> &TcpStream {
+        self.get_ref().0
+    }
+}
+
+async fn serve(mut stream: impl Stream, record: &Record) -> Result<(), Error> {
     let mut received = Vec::new();
     while let Some(call) = read_call(&mut stream, &mut received).await? {
         record.runs.get(call as usize).ok_or("the call number is too large")?.fetch_add(1, Relaxed);
         let fate = Fate::of(call);
         stream.write_all(&fate.bytes(call)).await?;
+        // TLS buffers what it writes.
+        stream.flush().await?;
         match fate {
             Fate::Whole => {}
             Fate::Reset(_) => {
-                stream.set_zero_linger()?;
+                stream.tcp().set_zero_linger()?;
                 return Ok(());
             }
             _ => return Ok(()),
@@ -80,7 +114,7 @@ async fn serve(mut stream: TcpStream, record: &Record) -> Result<(), Error> {
 }
 
 /// Reads the next request and returns its payload, the number of a call.
-async fn read_call(stream: &mut TcpStream, received: &mut Vec<u8>) -> Result<Option<u32>, Error> {
+async fn read_call(stream: &mut impl Stream, received: &mut Vec<u8>) -> Result<Option<u32>, Error> {
     loop {
         if let Some((call, length)) = parse(received)? {
             received.drain(..length);

@@ -47,7 +47,7 @@ struct Sample {
 }
 
 impl Tally {
-    pub(crate) fn of(job: Job) -> Self {
+    pub(crate) fn of(job: &Job) -> Self {
         let calls = job.warm_up + job.calls;
         Self {
             next: AtomicU32::new(0),
