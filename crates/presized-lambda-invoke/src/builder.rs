@@ -182,6 +182,20 @@ impl ClientBuilder {
         self
     }
 
+    /// Sets the time after which a streamed response fails if no byte of its body arrives while the
+    /// caller waits for one. The time in which the caller does not read is not counted.
+    ///
+    /// The default is no limit: a function may pause for as long as it may run, which is
+    /// [15 minutes](https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html), and the
+    /// [timeout](Self::timeout) of the call, which is 16 minutes by default, ends a stream that is
+    /// silent for longer. Set it to the longest pause of the function, so that a connection that has
+    /// failed silently is noticed earlier. The wait for the head of the response is not bounded by it,
+    /// but by [`attempt_timeout`](Self::attempt_timeout).
+    pub fn stream_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.defaults.stream_idle_timeout = Some(timeout);
+        self
+    }
+
     /// Sets the maximum number of attempts of a call, including the first. The default is 3, and 0
     /// counts as 1.
     ///

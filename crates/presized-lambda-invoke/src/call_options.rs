@@ -9,6 +9,7 @@ use super::wire::RESPONSE_MAX;
 pub(super) struct CallOptions {
     pub(super) deadline: Deadline,
     pub(super) attempt_timeout: Option<Duration>,
+    pub(super) stream_idle_timeout: Option<Duration>,
     pub(super) retry_after_send: bool,
     /// How responses are read into one buffer.
     pub(super) reader: Reader,
@@ -38,6 +39,7 @@ impl Default for CallOptions {
         Self {
             deadline: Deadline::After(TIMEOUT),
             attempt_timeout: None,
+            stream_idle_timeout: None,
             retry_after_send: false,
             reader: Reader::new(RESPONSE_MAX),
         }

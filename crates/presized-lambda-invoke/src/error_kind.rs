@@ -23,8 +23,9 @@ pub enum ErrorKind {
     Service(ServiceError),
     /// The function failed after its response had begun.
     Function(StreamedFunctionError),
-    /// The deadline of the call passed, or the last
-    /// [attempt timed out](super::ClientBuilder::attempt_timeout).
+    /// The deadline of the call passed, the last
+    /// [attempt timed out](super::ClientBuilder::attempt_timeout), or no byte of a stream arrived for
+    /// its [idle timeout](super::ClientBuilder::stream_idle_timeout).
     #[non_exhaustive]
     Timeout {
         /// The time since the call began.

@@ -204,6 +204,13 @@ impl Invoke<Invocation> {
 }
 
 impl Invoke<ResponseStream> {
+    /// Sets the time without a byte after which the stream fails: see
+    /// [`ClientBuilder::stream_idle_timeout`](super::ClientBuilder::stream_idle_timeout).
+    pub fn stream_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.options.stream_idle_timeout = Some(timeout);
+        self
+    }
+
     /// Sends the call and waits for the head of its response.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod chunks;
 mod collect;
 mod content_type_error;
 mod event;
+mod idle;
 
 use std::fmt;
 use std::pin::Pin;
@@ -42,8 +43,9 @@ use super::{Error, Invocation};
 /// - [`Service`](super::ErrorKind::Service): Lambda failed. Its status is 200, the status of the response.
 /// - [`Broken`](super::ErrorKind::Broken): the connection failed, the stream ended without the
 ///   event that tells how the function ended, or a frame is invalid.
-/// - [`Timeout`](super::ErrorKind::Timeout): the deadline of the call passed. It bounds the whole
-///   stream.
+/// - [`Timeout`](super::ErrorKind::Timeout): the deadline of the call passed, which bounds the whole
+///   stream, or no byte arrived for the
+///   [idle timeout](super::ClientBuilder::stream_idle_timeout).
 /// - [`Memory`](super::ErrorKind::Memory): there is no memory for a chunk.
 ///
 /// # Cancel safety
@@ -124,7 +126,9 @@ impl ResponseStream {
     /// Reads the rest of the stream into one buffer of at most `limit` bytes, inclusive.
     ///
     /// The buffer uses the pool and the budget of the client. One frame of at most 24 MiB is in
-    /// memory besides, which neither counts.
+    /// memory besides, which neither counts. The deadline of the call bounds this too, with the wait
+    /// for the budget, and so does the [idle timeout](super::ClientBuilder::stream_idle_timeout),
+    /// which does not count the wait for the budget.
     ///
     /// # Errors
     ///
@@ -164,7 +168,10 @@ impl CallResponse for ResponseStream {
                 .filter(|found| !found.starts_with(EVENT_STREAM)),
         };
         let reader = call.options.reader.clone();
-        Ok(Self { chunks: Chunks::new(head, body, call.deadline), reader })
+        Ok(Self {
+            chunks: Chunks::new(head, body, call.deadline, call.options.stream_idle_timeout),
+            reader,
+        })
     }
 
     fn recorded_by(self, recorder: Recorder) -> Self {

@@ -9,6 +9,8 @@ pub enum TimeoutLimit {
     Deadline,
     /// The [attempt timeout](super::ClientBuilder::attempt_timeout), with its length.
     Attempt(Duration),
+    /// The [idle timeout](super::ClientBuilder::stream_idle_timeout) of a stream, with its length.
+    StreamIdle(Duration),
 }
 
 /// The phase in which a call was when it timed out: see
@@ -33,6 +35,9 @@ impl fmt::Display for TimeoutLimit {
         match self {
             Self::Deadline => f.write_str("the deadline of the call passed"),
             Self::Attempt(timeout) => write!(f, "the attempt timeout of {timeout:?} passed"),
+            Self::StreamIdle(timeout) => {
+                write!(f, "no byte of the stream arrived for {timeout:?}")
+            }
         }
     }
 }

@@ -22,6 +22,7 @@ use super::super::{
 use super::Completion;
 use super::content_type_error::ContentTypeError;
 use super::event::{Complete, Event, Exception};
+use super::idle::Idle;
 
 /// The chunks of a streamed response. `B` is the response body.
 pub(super) struct Chunks<B> {
@@ -36,6 +37,7 @@ pub(super) struct Chunks<B> {
     /// Reports the call when the stream has ended.
     pub(super) recorder: Option<Recorder>,
     deadline: Pin<Box<Sleep>>,
+    idle: Option<Idle>,
     stage: Stage,
 }
 
@@ -68,7 +70,12 @@ impl<B> Chunks<B>
 where
     B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
 {
-    pub(super) fn new(head: Head, body: B, deadline: Instant) -> Self {
+    pub(super) fn new(
+        head: Head,
+        body: B,
+        deadline: Instant,
+        idle_timeout: Option<Duration>,
+    ) -> Self {
         Self {
             head,
             completion: None,
@@ -77,6 +84,7 @@ where
             received: 0,
             recorder: None,
             deadline: Box::pin(sleep_until(deadline)),
+            idle: idle_timeout.map(Idle::new),
             stage: Stage::Reading,
         }
     }
@@ -125,16 +133,27 @@ where
     /// Gives the decoder more data of the body. The end of the body is an error.
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         if self.deadline.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(Err(self.timed_out()));
+            return Poll::Ready(Err(self.timed_out(TimeoutLimit::Deadline)));
         }
         let next = match &mut self.body {
-            Some(body) => ready!(Pin::new(body).poll_frame(cx)),
+            Some(body) => match (Pin::new(body).poll_frame(cx), &mut self.idle) {
+                (Poll::Ready(next), _) => next,
+                (Poll::Pending, None) => return Poll::Pending,
+                (Poll::Pending, Some(idle)) => {
+                    ready!(idle.poll(cx));
+                    let limit = TimeoutLimit::StreamIdle(idle.timeout());
+                    return Poll::Ready(Err(self.timed_out(limit)));
+                }
+            },
             None => None,
         };
         Poll::Ready(match next {
             Some(Ok(frame)) => {
                 // The operation defines no trailers.
                 if let Ok(data) = frame.into_data() {
+                    if let (Some(idle), false) = (&mut self.idle, data.is_empty()) {
+                        idle.stop();
+                    }
                     self.decoder.feed(data);
                 }
                 Ok(())
@@ -209,10 +228,9 @@ where
         self.recorder.as_ref().map(Recorder::elapsed).unwrap_or_default()
     }
 
-    /// Makes the error of a passed deadline.
-    pub(super) fn timed_out(&self) -> Error {
-        Error::timeout(self.elapsed(), TimeoutLimit::Deadline, TimeoutPhase::Body, true)
-            .with_arrived(self.arrived())
+    /// Makes the error of a stream that has taken too long by this limit.
+    pub(super) fn timed_out(&self, limit: TimeoutLimit) -> Error {
+        Error::timeout(self.elapsed(), limit, TimeoutPhase::Body, true).with_arrived(self.arrived())
     }
 }
 

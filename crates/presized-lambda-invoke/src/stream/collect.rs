@@ -13,7 +13,7 @@ use tokio::time::sleep_until;
 use super::chunks::Chunks;
 use crate::budget_wait::Watch;
 use crate::recorder::Recorder;
-use crate::{BoxError, Error, Invocation};
+use crate::{BoxError, Error, Invocation, TimeoutLimit};
 
 /// Collects the rest of the stream.
 pub(super) async fn collect<B>(mut chunks: Chunks<B>, reader: Reader) -> Result<Invocation, Error>
@@ -50,7 +50,7 @@ where
         (Err(CollectError::Stopped { awaited, partial, .. }), _) => {
             let error = match (awaited, wait) {
                 (Some(requested), Some(wait)) => wait.error(chunks.elapsed(), Some(requested)),
-                _ => chunks.timed_out(),
+                _ => chunks.timed_out(TimeoutLimit::Deadline),
             };
             error.with_partial(partial)
         }

@@ -1,4 +1,5 @@
 mod collecting;
+mod idle;
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -25,6 +26,13 @@ fn chunks<B>(body: B) -> Chunks<B>
 where
     B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
 {
+    chunks_with(body, None)
+}
+
+fn chunks_with<B>(body: B, idle_timeout: Option<Duration>) -> Chunks<B>
+where
+    B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
+{
     let head = Head {
         status: StatusCode::OK,
         request_id: Some("r-1".to_owned()),
@@ -32,7 +40,7 @@ where
         attempts: 2,
         other_type: None,
     };
-    Chunks::new(head, body, Instant::now() + TIMEOUT)
+    Chunks::new(head, body, Instant::now() + TIMEOUT, idle_timeout)
 }
 
 fn data(bytes: impl Into<Bytes>) -> Step {

@@ -1,6 +1,7 @@
 //! Streamed responses of the Invoke API, from servers that send scripted bytes.
 
 mod collect;
+mod idle;
 
 use std::time::Duration;
 
