@@ -3,6 +3,7 @@ use aws_types::service_config::ServiceConfigKey;
 
 use super::ClientBuilder;
 use super::build::AGENT;
+use crate::credentials::Provider;
 
 impl ClientBuilder {
     /// Makes a builder with the settings of an [`SdkConfig`], which `aws_config` loads from
@@ -50,7 +51,7 @@ impl ClientBuilder {
     pub fn from_conf(config: &SdkConfig) -> Self {
         let mut builder = Self::new();
         builder.region = config.region().map(ToString::to_string);
-        builder.credentials = config.credentials_provider();
+        builder.credentials = config.credentials_provider().map(Provider::new);
         builder.endpoint = endpoint_url(config);
         builder.fips = config.use_fips();
         builder.dual_stack = config.use_dual_stack();
