@@ -28,7 +28,7 @@ use bytes::Bytes;
 use http::HeaderValue;
 use presized::{BufferPool, LengthHistory, Reader};
 use tokio::sync::{Notify, mpsc};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use self::dispatcher::Dispatcher;
 use self::event_poll::EventPoll;
@@ -37,7 +37,7 @@ use self::runtime_source::ConnectionId;
 use crate::environment::RuntimeHandle;
 use crate::failed_event::OnFailure;
 use crate::failure::Failure;
-use crate::fault::FaultScript;
+use crate::fault::{EnvironmentFault, FaultScript};
 use crate::runtime_api::Refusal;
 use crate::{Function, Stats};
 
@@ -154,9 +154,12 @@ impl Deployed {
         Ok(EventPoll::new(Arc::clone(self), environment, invocation))
     }
 
-    /// Lets a runtime restore itself. It succeeds at once, because there is no snapshot.
-    pub(crate) fn restore(&self, source: RuntimeSource) -> Result<(), Refusal> {
-        self.lock().restore(source, Instant::now())
+    /// Waits until a runtime is restored from its snapshot.
+    pub(crate) async fn restore(&self, source: RuntimeSource) -> Result<(), Refusal> {
+        match self.update(|dispatcher| dispatcher.restore(source, Instant::now()))? {
+            Some(restored) => restored.await.map_err(|_| Refusal::Internal),
+            None => Ok(()),
+        }
     }
 
     /// Records that a runtime failed to start, and fails the invocations that it was started for.
@@ -226,10 +229,19 @@ impl Deployed {
 
     /// Starts an invocation for a runtime. Returns `None` if the emulator is closed.
     fn start(
-        &self,
+        self: &Arc<Self>,
         environment: EnvironmentId,
         invocation: QueuedInvocation,
     ) -> Option<RuntimeEvent> {
+        if let Some(EnvironmentFault::ShutDown(after)) = invocation.fault {
+            let function = Arc::downgrade(self);
+            tokio::spawn(async move {
+                sleep(after).await;
+                if let Some(function) = function.upgrade() {
+                    function.update(|dispatcher| dispatcher.shut_down(environment));
+                }
+            });
+        }
         let mut dispatcher = self.lock();
         // All invocations have the same timeout, so that a later one is never due earlier.
         if dispatcher.next_deadline().is_none() {
@@ -294,7 +306,7 @@ impl Deployed {
             if dispatcher.needs_environment(now) {
                 self.environment_needed.notify_one();
             }
-            if dispatcher.waits_for_poll(now) {
+            if dispatcher.waits_for_time(now) {
                 self.deadline_changed.notify_one();
             }
         }

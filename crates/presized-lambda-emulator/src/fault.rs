@@ -53,6 +53,16 @@ pub(crate) enum FaultKind {
     Delay(Duration),
     Duplicate,
     ClockSkew { seconds: i64 },
+    Environment(EnvironmentFault),
+}
+
+/// What happens to the environment of an invocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EnvironmentFault {
+    /// It is told to end this long after its runtime has received the event.
+    ShutDown(Duration),
+    /// It is frozen for this long after the invocation has ended.
+    Freeze(Duration),
 }
 
 /// The requests at which a fault happens.
@@ -109,6 +119,27 @@ impl Fault {
     /// function runs. Use it with [`times`](Self::times) for a clock that stays wrong.
     pub fn clock_skew(seconds: i64) -> Self {
         Self::of(FaultKind::ClockSkew { seconds })
+    }
+
+    /// Ends the environment while the function runs: a process gets SIGTERM, and the runtime of a
+    /// handler its shutdown signal, `after` the event was sent to it. After 500 ms more, it is killed.
+    ///
+    /// The caller gets the response if the function sends it in time, or else the error type
+    /// `Runtime.ExitError`. The next invocation has a cold start. It has no effect on runtimes that
+    /// the emulator does not run.
+    pub fn shut_down(after: Duration) -> Self {
+        Self::of(FaultKind::Environment(EnvironmentFault::ShutDown(after)))
+    }
+
+    /// Freezes the environment for `time` when the invocation has ended, as Lambda does between
+    /// invocations.
+    ///
+    /// A process is stopped by SIGSTOP, except on Windows, and the task of a handler is not polled.
+    /// Meanwhile, servers can close the connections of the function. The next invocation gets another
+    /// environment, or waits if the concurrency of the function is used up. It has no effect on
+    /// runtimes that the emulator does not run.
+    pub fn freeze(time: Duration) -> Self {
+        Self::of(FaultKind::Environment(EnvironmentFault::Freeze(time)))
     }
 
     /// Sets how many times the fault happens. The default is 1.

@@ -24,6 +24,7 @@ pub struct Function {
     pub(crate) concurrency: Option<usize>,
     pub(crate) reserved_concurrency: Option<usize>,
     pub(crate) memory_mb: u32,
+    pub(crate) snap_start: bool,
     pub(crate) async_retries: u32,
     pub(crate) async_retry_delay: Duration,
     pub(crate) on_failure: Option<OnFailure>,
@@ -38,6 +39,7 @@ impl Function {
             concurrency: None,
             reserved_concurrency: None,
             memory_mb: 128,
+            snap_start: false,
             async_retries: 0,
             async_retry_delay: Duration::ZERO,
             on_failure: None,
@@ -94,6 +96,18 @@ impl Function {
     /// not enforce it.
     pub fn memory_size(mut self, megabytes: u32) -> Self {
         self.memory_mb = megabytes;
+        self
+    }
+
+    /// Restores each execution environment from a snapshot before its first invocation, as
+    /// [SnapStart](https://docs.aws.amazon.com/lambda/latest/dg/snapstart.html) does.
+    ///
+    /// A process has `AWS_LAMBDA_INITIALIZATION_TYPE=snap-start`. Its request for `restore/next` is
+    /// answered when an invocation needs the environment. The emulator makes no snapshot, so that the
+    /// process is the same before and after it. A runtime that the emulator does not run is restored
+    /// at once.
+    pub fn snap_start(mut self) -> Self {
+        self.snap_start = true;
         self
     }
 

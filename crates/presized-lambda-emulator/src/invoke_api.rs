@@ -107,6 +107,10 @@ async fn invoke(
         duplicates: u32::from(*fault == Some(FaultKind::Duplicate)),
         retries: if is_event { function.options().event_retries() } else { None },
         attempts: 0,
+        fault: match *fault {
+            Some(FaultKind::Environment(fault)) => Some(fault),
+            _ => None,
+        },
     };
     function.invoke(invocation).map_err(ServiceError::Throttled)?;
     if is_event {

@@ -7,12 +7,12 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 
 use presized_lambda_runtime::wire::{
-    CONCURRENCY_VARIABLE, ENDPOINT_VARIABLE, INITIALIZATION_VARIABLE,
+    CONCURRENCY_VARIABLE, ENDPOINT_VARIABLE, INITIALIZATION_VARIABLE, SNAP_START,
 };
 use tokio::process::{Child, Command};
 use tokio::select;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use self::output::read_output;
 use crate::deployed::Deployed;
@@ -51,12 +51,13 @@ impl StartRuntime for Spawned {
 /// (<https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html>).
 fn command(command: std::process::Command, function: &Deployed) -> Command {
     let name = function.name();
+    let initialization = if function.options().snap_start { SNAP_START } else { "on-demand" };
     let mut command = Command::from(command);
     command
         .env("AWS_LAMBDA_FUNCTION_NAME", name)
         .env("AWS_LAMBDA_FUNCTION_VERSION", LATEST)
         .env("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", function.options().memory_mb.to_string())
-        .env(INITIALIZATION_VARIABLE, "on-demand")
+        .env(INITIALIZATION_VARIABLE, initialization)
         .env("AWS_LAMBDA_LOG_GROUP_NAME", format!("/aws/lambda/{name}"))
         .env("AWS_LAMBDA_LOG_STREAM_NAME", "emulator")
         .env("AWS_REGION", REGION)
@@ -84,15 +85,26 @@ async fn run(
     // It ends with this future, after the output is in the log.
     let mut reading = JoinSet::new();
     reading.spawn(read_output(Arc::clone(function), id, output.0, output.1, flushes));
-    let mut killed = orders.clone();
-    let status = select! {
-        status = child.wait() => status?,
-        () = killed.killed() => kill(&mut child).await?,
-        () = orders.shut_down() => {
-            terminate(&child);
-            match timeout(SHUTDOWN, child.wait()).await {
-                Ok(status) => status?,
-                Err(_) => kill(&mut child).await?,
+    let (mut killed, mut freezes) = (orders.clone(), orders.clone());
+    let status = loop {
+        select! {
+            status = child.wait() => break status?,
+            () = killed.killed() => break kill(&mut child).await?,
+            () = orders.shut_down() => {
+                signal(&child, Signal::Terminate);
+                match timeout(SHUTDOWN, child.wait()).await {
+                    Ok(status) => break status?,
+                    Err(_) => break kill(&mut child).await?,
+                }
+            }
+            time = freezes.frozen() => {
+                signal(&child, Signal::Stop);
+                select! {
+                    () = killed.killed() => {}
+                    () = orders.shut_down() => {}
+                    () = sleep(time) => {}
+                }
+                signal(&child, Signal::Continue);
             }
         }
     };
@@ -105,17 +117,29 @@ async fn kill(child: &mut Child) -> io::Result<ExitStatus> {
     child.wait().await
 }
 
-/// Sends SIGTERM to a process.
+/// A signal to a process.
+#[derive(Clone, Copy, Debug)]
+enum Signal {
+    Terminate,
+    Stop,
+    Continue,
+}
+
 #[cfg(unix)]
-fn terminate(child: &Child) {
-    use rustix::process::{Pid, Signal, kill_process};
+fn signal(child: &Child, signal: Signal) {
+    use rustix::process::{self, Pid, kill_process};
+    let signal = match signal {
+        Signal::Terminate => process::Signal::TERM,
+        Signal::Stop => process::Signal::STOP,
+        Signal::Continue => process::Signal::CONT,
+    };
     let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
     if let Some(pid) = pid {
         // It fails if the process has ended.
-        let _ = kill_process(pid, Signal::TERM);
+        let _ = kill_process(pid, signal);
     }
 }
 
-/// Windows has no signal for it, so that the process is killed later.
+/// Windows has no such signals. The process is killed later, and is not frozen.
 #[cfg(not(unix))]
-fn terminate(_: &Child) {}
+fn signal(_: &Child, _: Signal) {}

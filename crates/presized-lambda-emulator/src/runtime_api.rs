@@ -66,7 +66,7 @@ async fn respond(
             posted.init_error().await.map(|()| accepted())
         }
         Some(Route::RestoreNext) => {
-            function.restore(source).map(|()| empty_response(StatusCode::OK))
+            function.restore(source).await.map(|()| empty_response(StatusCode::OK))
         }
         _ => Err(Refusal::NotFound),
     };

@@ -7,6 +7,7 @@ use http::HeaderValue;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use super::environment::Environment;
 use super::environments::{EnvironmentId, Environments};
 use super::queue::InvocationQueue;
 use super::queued_invocation::{QueuedInvocation, RequestId};
@@ -17,6 +18,7 @@ use super::runtime_source::{ConnectionId, RuntimeSource};
 use crate::environment::RuntimeHandle;
 use crate::failed_event::FailedEvent;
 use crate::failure::Failure;
+use crate::fault::EnvironmentFault;
 use crate::log_tail::LogTail;
 use crate::runtime_api::Refusal;
 use crate::runtime_mode::RuntimeMode;
@@ -110,9 +112,9 @@ impl Dispatcher {
             && self.environments.running() < self.limit().div_ceil(self.environments.capacity())
     }
 
-    /// Returns whether a queued invocation waits for a runtime that has a limited time to poll.
-    pub(super) fn waits_for_poll(&self, now: Instant) -> bool {
-        !self.environments.has_runtime() || self.environments.expected_until(now).is_some()
+    /// Returns whether a queued invocation waits for something that happens at a known time.
+    pub(super) fn waits_for_time(&self, now: Instant) -> bool {
+        !self.environments.has_runtime() || self.environments.next_change(now).is_some()
     }
 
     pub(super) fn has_queued(&self) -> bool {
@@ -171,9 +173,22 @@ impl Dispatcher {
         }
     }
 
-    pub(super) fn restore(&mut self, source: RuntimeSource, now: Instant) -> Result<(), Refusal> {
+    /// Takes a request for a restoration. The receiver gets it when an invocation needs it. An
+    /// external runtime gets it at once, because the emulator has no snapshot of it.
+    pub(super) fn restore(
+        &mut self,
+        source: RuntimeSource,
+        now: Instant,
+    ) -> Result<Option<oneshot::Receiver<()>>, Refusal> {
         let id = self.environments.polled_by(source, now).ok_or(Refusal::Internal)?;
-        self.environments.get(id).ok_or(Refusal::Internal)?.slot.restore()
+        let environment = self.environments.get_mut(id).ok_or(Refusal::Internal)?;
+        environment.slot.may_restore()?;
+        if !self.options.snap_start || environment.is_external() {
+            return Ok(None);
+        }
+        let restored = environment.slot.wait_for_restore();
+        self.dispatch();
+        Ok(Some(restored))
     }
 
     pub(super) fn init_failed(
@@ -225,6 +240,9 @@ impl Dispatcher {
         let Some(ended) = environment.slot.end(id, end.is_timeout(), now) else { return false };
         let log = environment.log.end(id, ended.took, self.options.memory_mb);
         environment.end_if_done();
+        if let Some(EnvironmentFault::Freeze(time)) = ended.fault {
+            environment.freeze(time, now);
+        }
         self.count(&end);
         if let Some(again) = ended.again {
             self.follow_up(*again, &end, now);
@@ -256,9 +274,8 @@ impl Dispatcher {
         if self.stats.timeouts > timeouts {
             self.environments.kill_stuck(self.options.init_timeout, now);
         }
-        let expected_until =
-            self.environments.expected_until(now).filter(|_| !self.queue.is_empty());
-        [self.next_deadline(), unserved, expected_until, next_event].into_iter().flatten().min()
+        let next_change = self.environments.next_change(now).filter(|_| !self.queue.is_empty());
+        [self.next_deadline(), unserved, next_change, next_event].into_iter().flatten().min()
     }
 
     /// Returns the runtime of an environment if the emulator runs it.
@@ -291,6 +308,11 @@ impl Dispatcher {
             self.fail_queued(id, capacity, |id| Failure::exited(id, status));
         }
         self.environments.remove(id);
+    }
+
+    /// Tells the runtime of an environment to end at once.
+    pub(super) fn shut_down(&mut self, id: EnvironmentId) {
+        self.environments.get_mut(id).into_iter().for_each(Environment::shut_down);
     }
 
     /// Ends the environments that the emulator runs, each after its last invocation.
@@ -336,9 +358,12 @@ impl Dispatcher {
 
     /// Offers queued invocations to the environments for as long as one takes them.
     fn dispatch(&mut self) {
-        let mut busy = self.environments.busy();
+        let (mut busy, now) = (self.environments.busy(), Instant::now());
         while !self.queue.is_empty() && busy < self.limit() {
-            let Some(id) = self.environments.for_next_invocation() else { return };
+            let Some(id) = self.environments.for_next_invocation(now) else {
+                self.environments.restore(self.queue.len());
+                return;
+            };
             let Some(environment) = self.environments.get_mut(id) else { return };
             let Some(invocation) = self.queue.pop() else { return };
             match environment.slot.offer(invocation) {

@@ -15,6 +15,7 @@ pub(super) struct Environment {
     runtime: EnvironmentRuntime,
     /// Whether the environment gets no more invocations.
     retired: bool,
+    frozen_until: Option<Instant>,
 }
 
 /// The runtime of an environment.
@@ -30,7 +31,7 @@ pub(super) enum EnvironmentRuntime {
 impl Environment {
     pub(super) fn new(function: &Function, runtime: EnvironmentRuntime, now: Instant) -> Self {
         let slot = RuntimeSlot::new(function.mode(), now);
-        Self { slot, log: FunctionLog::default(), runtime, retired: false }
+        Self { slot, log: FunctionLog::default(), runtime, retired: false, frozen_until: None }
     }
 
     /// Returns the handle of the runtime if the emulator runs it.
@@ -62,8 +63,21 @@ impl Environment {
         self.retired
     }
 
-    pub(super) fn takes_offer(&self) -> bool {
-        !self.retired && self.slot.takes_offer()
+    pub(super) fn takes_offer(&self, now: Instant) -> bool {
+        !self.retired && self.frozen_until(now).is_none() && self.slot.takes_offer()
+    }
+
+    /// Returns until when the environment is frozen, if it is.
+    pub(super) fn frozen_until(&self, now: Instant) -> Option<Instant> {
+        self.frozen_until.filter(|until| *until > now)
+    }
+
+    /// Freezes the environment, if the emulator runs it.
+    pub(super) fn freeze(&mut self, time: Duration, now: Instant) {
+        if let Some(handle) = self.handle() {
+            handle.freeze(time);
+            self.frozen_until = now.checked_add(time);
+        }
     }
 
     /// Returns whether the environment is warm and has nothing to do.
@@ -74,6 +88,7 @@ impl Environment {
     /// Returns for how many invocations the runtime will poll soon.
     pub(super) fn expected(&self, capacity: usize, now: Instant) -> usize {
         match self.expected_until() {
+            _ if self.frozen_until(now).is_some() => 0,
             None if self.retired || self.is_external() => 0,
             None => capacity,
             Some(until) if until <= now => 0,
@@ -93,7 +108,15 @@ impl Environment {
         self.end_if_done();
     }
 
-    /// Ends the environment at once.
+    /// Tells the runtime to end at once.
+    pub(super) fn shut_down(&mut self) {
+        if let Some(handle) = self.handle() {
+            handle.shut_down();
+            self.retired = true;
+        }
+    }
+
+    /// Kills the runtime.
     pub(super) fn kill(&mut self) {
         if let Some(handle) = self.handle() {
             handle.kill();

@@ -91,8 +91,8 @@ impl Environments {
 
     /// Returns the environment for the next invocation: the one that was used last, so that the
     /// others become idle.
-    pub(super) fn for_next_invocation(&self) -> Option<EnvironmentId> {
-        let free = self.by_id.iter().filter(|(_, environment)| environment.takes_offer());
+    pub(super) fn for_next_invocation(&self, now: Instant) -> Option<EnvironmentId> {
+        let free = self.by_id.iter().filter(|(_, environment)| environment.takes_offer(now));
         let (id, _) =
             free.max_by_key(|(id, environment)| (environment.slot.last_used(), Reverse(**id)))?;
         Some(*id)
@@ -114,10 +114,12 @@ impl Environments {
         self.by_id.values().map(|environment| environment.expected(capacity, now)).sum()
     }
 
-    /// Returns when the first runtime that is expected to poll no longer is.
-    pub(super) fn expected_until(&self, now: Instant) -> Option<Instant> {
-        let until = self.by_id.values().filter_map(Environment::expected_until);
-        until.filter(|until| *until > now).min()
+    /// Returns when the first runtime that is expected to poll no longer is, or the first frozen one
+    /// goes on.
+    pub(super) fn next_change(&self, now: Instant) -> Option<Instant> {
+        let expected = self.by_id.values().filter_map(Environment::expected_until);
+        let frozen = self.by_id.values().filter_map(|environment| environment.frozen_until(now));
+        expected.filter(|until| *until > now).chain(frozen).min()
     }
 
     /// Returns when a runtime last polled, or ended an invocation, or was started.
@@ -143,6 +145,13 @@ impl Environments {
     /// Returns a running invocation whose deadline has passed.
     pub(super) fn overdue(&self, now: Instant) -> Option<(EnvironmentId, RequestId)> {
         self.by_id.iter().find_map(|(id, environment)| Some((*id, environment.slot.overdue(now)?)))
+    }
+
+    /// Restores environments from their snapshot, up to `count`.
+    pub(super) fn restore(&mut self, count: usize) {
+        let waiting = self.by_id.values_mut().filter(|environment| !environment.is_retired());
+        let waiting = waiting.filter(|environment| environment.slot.waits_for_restore());
+        waiting.take(count).for_each(|environment| environment.slot.restore());
     }
 
     /// Returns the oldest environment whose runtime has not polled yet.

@@ -7,6 +7,7 @@ use http::HeaderMap;
 use tokio::time::Instant;
 
 use super::reply::Reply;
+use crate::fault::EnvironmentFault;
 
 /// The request id of an invocation.
 pub(crate) type RequestId = Arc<str>;
@@ -29,6 +30,8 @@ pub(crate) struct QueuedInvocation {
     pub(crate) retries: Option<u32>,
     /// How many times the event was delivered before.
     pub(crate) attempts: u32,
+    /// What happens to the environment.
+    pub(crate) fault: Option<EnvironmentFault>,
 }
 
 impl QueuedInvocation {
@@ -51,6 +54,7 @@ impl QueuedInvocation {
             duplicates: self.duplicates,
             retries: self.retries,
             attempts: self.attempts,
+            fault: None,
         }
     }
 }

@@ -11,6 +11,7 @@ use super::queued_invocation::QueuedInvocation;
 use super::reply::Reply;
 use super::runtime_event::RuntimeEvent;
 use super::state::InvocationStatus;
+use crate::fault::EnvironmentFault;
 use crate::ids;
 use crate::runtime_mode::RuntimeMode;
 
@@ -27,6 +28,7 @@ pub(super) struct RunningInvocation {
     reply: Reply,
     /// A copy of the invocation if its event may be delivered again.
     again: Option<Box<QueuedInvocation>>,
+    fault: Option<EnvironmentFault>,
 }
 
 /// An invocation that has ended.
@@ -36,6 +38,8 @@ pub(super) struct EndedInvocation {
     pub(super) took: Duration,
     /// A copy of the invocation if its event may be delivered again.
     pub(super) again: Option<Box<QueuedInvocation>>,
+    /// What happens to the environment.
+    pub(super) fault: Option<EnvironmentFault>,
 }
 
 /// A running invocation as its response sees it.
@@ -72,6 +76,7 @@ impl RunningInvocation {
             takes_stream: invocation.takes_stream,
             reply: invocation.reply,
             again,
+            fault: invocation.fault,
         };
         (running, event)
     }
@@ -102,6 +107,6 @@ impl RunningInvocation {
 
     pub(super) fn end(self, now: Instant) -> EndedInvocation {
         let took = now.saturating_duration_since(self.started);
-        EndedInvocation { reply: self.reply, took, again: self.again }
+        EndedInvocation { reply: self.reply, took, again: self.again, fault: self.fault }
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct RuntimeSlot {
     last_used: Instant,
     /// Whether the runtime has polled.
     initialised: bool,
+    /// Set while the runtime waits until it is restored from its snapshot.
+    restored: Option<oneshot::Sender<()>>,
 }
 
 impl RuntimeSlot {
@@ -45,6 +47,7 @@ impl RuntimeSlot {
             last_seen: now,
             last_used: now,
             initialised: false,
+            restored: None,
         }
     }
 
@@ -180,8 +183,26 @@ impl RuntimeSlot {
         self.running.overdue(now)
     }
 
-    pub(super) fn restore(&self) -> Result<(), Refusal> {
+    pub(super) fn may_restore(&self) -> Result<(), Refusal> {
         may_restore(self.initialised)
+    }
+
+    pub(super) fn wait_for_restore(&mut self) -> oneshot::Receiver<()> {
+        let (sender, restored) = oneshot::channel();
+        self.restored = Some(sender);
+        restored
+    }
+
+    pub(super) fn waits_for_restore(&self) -> bool {
+        self.restored.is_some()
+    }
+
+    /// Restores the runtime from its snapshot, if it waits for it.
+    pub(super) fn restore(&mut self) {
+        if let Some(restored) = self.restored.take() {
+            // The runtime may have disconnected.
+            let _ = restored.send(());
+        }
     }
 
     pub(super) fn init_failed(&self) -> Result<(), Refusal> {

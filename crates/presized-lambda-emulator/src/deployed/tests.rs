@@ -29,6 +29,7 @@ pub(super) fn invocation(id: &'static str) -> QueuedInvocation {
         duplicates: 0,
         retries: None,
         attempts: 0,
+        fault: None,
     }
 }
 
@@ -217,4 +218,20 @@ async fn environment_between_response_and_poll_takes_the_next_invocation() {
     assert!(poll_once(needed.as_mut()).is_pending());
     // It does something else instead of polling.
     timeout(Duration::from_secs(2), needed).await.expect("no environment is needed");
+}
+
+#[tokio::test]
+async fn restoration_of_a_snapshot_waits_for_an_invocation() {
+    let function = Deployed::new("fn".into(), Function::new().snap_start(), BufferPool::new(0));
+    let function = Arc::new(function);
+    let (handle, _orders, _) = RuntimeHandle::new();
+    let own = RuntimeSource::Environment(function.environment_started(handle));
+    let mut restored = pin!(function.restore(own));
+    assert!(poll_once(restored.as_mut()).is_pending());
+    function.invoke(invocation("a")).expect("throttled");
+    restored.await.expect("refused");
+    let mut poll = pin!(function.poll(own).expect("cannot poll").event());
+    assert!(matches!(poll_once(poll.as_mut()), Poll::Ready(Ok(_))));
+    // The emulator has no snapshot of a runtime that it does not run.
+    function.restore(CONNECTION).await.expect("refused");
 }

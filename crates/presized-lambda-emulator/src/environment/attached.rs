@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -42,29 +43,41 @@ impl<H: Handler> StartRuntime for Attached<H> {
         let runtime = Runtime::new(Shared(Arc::clone(&self.handler)))
             .client(client)
             .shutdown(async move { shutdown.shut_down().await })
-            .snap_start(false);
+            .snap_start(function.options().snap_start);
         let runtime = match function.options().concurrency {
             Some(n) => runtime.concurrency(n),
             None => runtime,
         };
         let name = function.name().to_owned();
-        let (mut shutdown, mut orders) = (orders.clone(), orders);
+        let (mut shutdown, mut killed, mut orders) = (orders.clone(), orders.clone(), orders);
         Ok(async move {
-            let late = async {
-                shutdown.shut_down().await;
-                sleep(SHUTDOWN).await;
+            let killed = async {
+                select! {
+                    () = killed.killed() => {}
+                    () = async {
+                        shutdown.shut_down().await;
+                        sleep(SHUTDOWN).await;
+                    } => {}
+                }
             };
-            select! {
-                ended = runtime.run() => match ended {
-                    Ok(()) => "exit status: 0".to_owned(),
-                    Err(error) => {
-                        let error: &(dyn Error + 'static) = &error;
-                        tracing::error!(function = name, error, "runtime has ended");
-                        "exit status: 1".to_owned()
-                    }
-                },
-                () = orders.killed() => KILLED.to_owned(),
-                () = late => KILLED.to_owned(),
+            let (mut killed, mut running) = (pin!(killed), pin!(runtime.run()));
+            loop {
+                select! {
+                    biased;
+                    () = &mut killed => return KILLED.to_owned(),
+                    time = orders.frozen() => select! {
+                        () = &mut killed => return KILLED.to_owned(),
+                        () = sleep(time) => {}
+                    },
+                    ended = &mut running => return match ended {
+                        Ok(()) => "exit status: 0".to_owned(),
+                        Err(error) => {
+                            let error: &(dyn Error + 'static) = &error;
+                            tracing::error!(function = name, error, "runtime has ended");
+                            "exit status: 1".to_owned()
+                        }
+                    },
+                }
             }
         })
     }

@@ -1,6 +1,8 @@
 //! The control of a runtime that the emulator runs.
 
+use std::future::pending;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -8,12 +10,16 @@ use tokio::sync::{mpsc, oneshot, watch};
 #[derive(Clone)]
 pub(crate) struct RuntimeHandle {
     order: Arc<watch::Sender<Order>>,
+    freeze: Arc<watch::Sender<Duration>>,
     flush: mpsc::Sender<oneshot::Sender<()>>,
 }
 
 /// The orders that a runtime gets.
 #[derive(Clone)]
-pub(crate) struct Orders(watch::Receiver<Order>);
+pub(crate) struct Orders {
+    order: watch::Receiver<Order>,
+    freeze: watch::Receiver<Duration>,
+}
 
 /// What a runtime is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,8 +36,10 @@ impl RuntimeHandle {
     /// Returns a handle, and what the runtime gets from it.
     pub(crate) fn new() -> (Self, Orders, Flushes) {
         let (order, orders) = watch::channel(Order::Run);
+        let (freeze, freezes) = watch::channel(Duration::ZERO);
         let (flush, flushes) = mpsc::channel(1);
-        (Self { order: Arc::new(order), flush }, Orders(orders), flushes)
+        let handle = Self { order: Arc::new(order), freeze: Arc::new(freeze), flush };
+        (handle, Orders { order: orders, freeze: freezes }, flushes)
     }
 
     /// Tells the runtime to end, and kills it if it takes too long.
@@ -42,6 +50,11 @@ impl RuntimeHandle {
     /// Kills the runtime.
     pub(crate) fn kill(&self) {
         self.send(Order::Die);
+    }
+
+    /// Stops the work of the runtime for `time`.
+    pub(crate) fn freeze(&self, time: Duration) {
+        self.freeze.send_replace(time);
     }
 
     fn send(&self, order: Order) {
@@ -66,11 +79,20 @@ impl Orders {
     /// Waits until the runtime is to end.
     pub(crate) async fn shut_down(&mut self) {
         // It fails if the environment has been forgotten, which is an end as well.
-        let _ = self.0.wait_for(|order| *order >= Order::ShutDown).await;
+        let _ = self.order.wait_for(|order| *order >= Order::ShutDown).await;
     }
 
     /// Waits until the runtime is to be killed.
     pub(crate) async fn killed(&mut self) {
-        let _ = self.0.wait_for(|order| *order >= Order::Die).await;
+        let _ = self.order.wait_for(|order| *order >= Order::Die).await;
+    }
+
+    /// Waits until the runtime is to be frozen, and returns for how long.
+    pub(crate) async fn frozen(&mut self) -> Duration {
+        if self.freeze.changed().await.is_err() {
+            // The environment has been forgotten, and ends.
+            pending().await
+        }
+        *self.freeze.borrow_and_update()
     }
 }

@@ -15,6 +15,11 @@ fn main() {
     }
     let stream = TcpStream::connect(env::var("AWS_LAMBDA_RUNTIME_API").unwrap()).unwrap();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
+    if env::var("AWS_LAMBDA_INITIALIZATION_TYPE").unwrap() == "snap-start" {
+        let head = "GET /2018-06-01/runtime/restore/next HTTP/1.1\r\nHost: x\r\n\r\n";
+        exchange(&stream, &mut reader, head);
+        println!("restored");
+    }
     loop {
         let head = "GET /2018-06-01/runtime/invocation/next HTTP/1.1\r\nHost: x\r\n\r\n";
         let (request, event) = exchange(&stream, &mut reader, head);

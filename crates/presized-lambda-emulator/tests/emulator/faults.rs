@@ -1,17 +1,19 @@
 //! The faults that a test orders.
 
 use std::io;
+use std::process::Command;
 use std::time::Duration;
 
 use bytes::Bytes;
 use presized_lambda_emulator::{Emulator, Fault, Function};
 use presized_lambda_invoke::HttpVersion;
 use presized_lambda_runtime::{Context, raw};
+use presized_support::process::example;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::runtime::{TestRuntime, pause, within};
-use super::{NAME, PATIENCE, client, emulator};
+use super::{NAME, PATIENCE, client, emulator, failure};
 
 async fn echo() -> Emulator {
     let emulator = emulator(Function::new().timeout(PATIENCE)).await;
@@ -207,6 +209,69 @@ async fn result_counts_although_its_runtime_sees_a_fault() {
         assert_eq!(call.await.unwrap().unwrap().payload, "response");
     }
     assert_eq!(emulator.stats(NAME).unwrap().responses, 2);
+}
+
+#[tokio::test]
+async fn environment_that_is_shut_down_fails_its_invocation_only() {
+    let emulator = emulator(Function::new().timeout(PATIENCE).init_timeout(PATIENCE)).await;
+    let handler = raw(|event: Bytes, _: Context| async move {
+        if event == "hang" {
+            std::future::pending::<()>().await;
+        }
+        Ok::<_, io::Error>(event)
+    });
+    emulator.attach(NAME, handler).unwrap();
+    let by_process = by_process(Function::new()).await;
+    for (emulator, status) in [(&emulator, "SIGKILL"), (&by_process, "SIGTERM")] {
+        let client = client(emulator);
+        emulator.inject(NAME, Fault::shut_down(Duration::from_millis(200))).unwrap();
+        let response = client.invoke(NAME).payload("hang").send().await.unwrap();
+        let failure = failure(response);
+        assert_eq!(failure.error_type.as_deref(), Some("Runtime.ExitError"));
+        if cfg!(unix) {
+            assert!(failure.error_message.unwrap().contains(status));
+        }
+        assert_eq!(client.invoke(NAME).payload("next").send().await.unwrap().payload, "next");
+        assert_eq!(emulator.stats(NAME).unwrap().environments, 2);
+    }
+}
+
+async fn by_process(function: Function) -> Emulator {
+    let emulator = emulator(function.timeout(PATIENCE).init_timeout(PATIENCE)).await;
+    emulator.spawn(NAME, Command::new(example("test_function_by_hand"))).unwrap();
+    emulator
+}
+
+#[tokio::test]
+async fn frozen_environment_does_not_take_the_next_invocation() {
+    let (attached, by_process) = (echo().await, by_process(Function::new()).await);
+    for emulator in [&attached, &by_process] {
+        let client = client(emulator);
+        emulator.inject(NAME, Fault::freeze(PATIENCE * 2)).unwrap();
+        for environments in [1, 2, 2] {
+            assert_eq!(client.invoke(NAME).payload("a").send().await.unwrap().payload, "a");
+            assert_eq!(emulator.stats(NAME).unwrap().environments, environments);
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn frozen_process_is_stopped_and_goes_on() {
+    // There is no other environment for the next invocation.
+    let emulator = by_process(Function::new().reserved_concurrency(1)).await;
+    let client = client(&emulator);
+    let pid = async || client.invoke(NAME).payload("pid").send().await.unwrap();
+    emulator.inject(NAME, Fault::freeze(Duration::from_millis(500))).unwrap();
+    let process = pid().await;
+    let stat = format!("/proc/{}/stat", process.text().unwrap());
+    within(async {
+        while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
+            pause().await;
+        }
+    })
+    .await;
+    assert_eq!(pid().await.payload, process.payload);
 }
 
 #[test]

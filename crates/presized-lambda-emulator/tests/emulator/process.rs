@@ -111,6 +111,17 @@ async fn process_is_killed_with_its_emulator() {
 }
 
 #[tokio::test]
+async fn process_with_a_snapshot_is_restored_before_its_first_event() {
+    let emulator = spawned(Function::new().timeout(PATIENCE).snap_start()).await;
+    let client = client(&emulator);
+    for restored in [true, false] {
+        let response = client.invoke(NAME).payload("event").tail_log().send().await.unwrap();
+        assert_eq!(response.payload, "event");
+        assert_eq!(response.log_text().unwrap().contains("restored\n"), restored);
+    }
+}
+
+#[tokio::test]
 async fn spawn_returns_the_error_of_a_program_that_cannot_start() {
     let emulator = emulator(Function::new()).await;
     let missing = Command::new("/nonexistent/bootstrap");
