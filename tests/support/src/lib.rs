@@ -1,5 +1,6 @@
 //! Servers, bodies and measurements that the tests and benchmarks share.
 
+pub mod background;
 pub mod bars;
 pub mod cargo_lambda;
 pub mod chain;
@@ -17,6 +18,7 @@ pub mod meter;
 pub mod mock;
 pub mod pattern;
 pub mod process;
+pub mod relay;
 #[cfg(unix)]
 pub mod rie;
 pub mod scripted;

@@ -1,5 +1,6 @@
 //! The faults of one direction of a connection, and the number of bytes between them.
 
+use std::mem;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -40,6 +41,8 @@ pub(crate) struct Faults {
     rng: Rng,
     weather: Weather,
     next: Place,
+    /// Whether the next fault ends the connection.
+    ends_next: bool,
     /// The time after which an idle connection is closed.
     pub(crate) patience: Duration,
 }
@@ -51,6 +54,9 @@ pub(crate) struct Weather {
     pub(crate) duplicates: bool,
     /// The maximum of the additional bytes between most faults.
     pub(crate) respite: usize,
+    /// The length of the response to CONNECT, or 0 without a tunnel. A third of the connections end
+    /// before, in or directly after this response.
+    pub(crate) opening: usize,
 }
 
 impl Faults {
@@ -59,8 +65,13 @@ impl Faults {
             0..15 => Duration::from_millis(rng.u64(5..60)),
             _ => FOREVER,
         };
-        let next = place(&mut rng, weather);
-        Self { rng, weather, next, patience }
+        let opening = (weather.opening > 0 && rng.u32(..3) == 0).then(|| match rng.u32(..3) {
+            0 => 0,
+            1 => rng.usize(1..weather.opening),
+            _ => weather.opening,
+        });
+        let next = opening.map_or_else(|| place(&mut rng, weather), Place::After);
+        Self { rng, weather, next, ends_next: opening.is_some(), patience }
     }
 
     /// Returns the number of the `count` bytes before the next fault, or `None` if the fault is not
@@ -80,6 +91,9 @@ impl Faults {
     pub(crate) fn take(&mut self) -> Fault {
         self.next = place(&mut self.rng, self.weather);
         let rng = &mut self.rng;
+        if mem::take(&mut self.ends_next) {
+            return if rng.bool() { Fault::Cut } else { Fault::Reset };
+        }
         match rng.u32(..100) {
             0..35 if self.weather.duplicates => Fault::Duplicate {
                 count: rng.usize(DUPLICATED),

@@ -5,15 +5,16 @@
 //! and in event streams. It cannot detect it within a content length or over HTTP/2: there the
 //! payload may have bytes inserted, but no other difference.
 //!
-//! Over TLS, the proxies see only encrypted bytes, and the client detects every duplicate.
+//! Over TLS, the proxies see only encrypted bytes, and the client detects every duplicate. An HTTP
+//! proxy is behind the proxies of this test, so that the faults also affect the response to CONNECT.
 //!
 //! Each proxy keeps its port while it does not listen, by SO_REUSEPORT, which Windows does not have.
 
 #![cfg(unix)]
 
-mod background;
 mod call;
 mod fault;
+mod open;
 mod proxy;
 mod report;
 mod server;
@@ -29,6 +30,7 @@ use std::time::{Duration, Instant};
 
 use presized::{BufferPool, MemoryBudget, Reader};
 use presized_lambda_invoke::{Client, Credentials, HttpVersion};
+use presized_support::relay::{OPENED, Relay};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -41,30 +43,49 @@ use crate::verdict::{Way, make};
 
 #[test]
 fn call_over_http1_is_correct_or_fails_and_never_runs_twice() {
-    chaos(Plan { version: HttpVersion::Http1, tls: false, calls: 10_000, in_flight: 32 });
+    chaos(Plan { version: HttpVersion::Http1, path: Path::Plain, calls: 10_000, in_flight: 32 });
 }
 
 #[test]
 fn call_over_http1_and_tls_is_correct_or_fails_and_never_runs_twice() {
-    chaos(Plan { version: HttpVersion::Http1, tls: true, calls: 4_000, in_flight: 32 });
+    chaos(Plan { version: HttpVersion::Http1, path: Path::Tls, calls: 4_000, in_flight: 32 });
 }
 
 #[test]
 fn call_over_http2_is_correct_or_fails_and_never_runs_twice() {
-    chaos(Plan { version: HttpVersion::Http2, tls: false, calls: 4_000, in_flight: 12 });
+    chaos(Plan { version: HttpVersion::Http2, path: Path::Plain, calls: 4_000, in_flight: 12 });
 }
 
 #[test]
 fn call_over_http2_and_tls_is_correct_or_fails_and_never_runs_twice() {
-    chaos(Plan { version: HttpVersion::Http2, tls: true, calls: 2_000, in_flight: 12 });
+    chaos(Plan { version: HttpVersion::Http2, path: Path::Tls, calls: 2_000, in_flight: 12 });
+}
+
+#[test]
+fn call_over_http1_through_a_tunnel_is_correct_or_fails_and_never_runs_twice() {
+    chaos(Plan { version: HttpVersion::Http1, path: Path::Tunnel, calls: 2_000, in_flight: 32 });
+}
+
+#[test]
+fn call_over_http2_through_a_tunnel_is_correct_or_fails_and_never_runs_twice() {
+    chaos(Plan { version: HttpVersion::Http2, path: Path::Tunnel, calls: 1_500, in_flight: 12 });
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     version: HttpVersion,
-    tls: bool,
+    path: Path,
     calls: u32,
     in_flight: u32,
+}
+
+/// The path from the client to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Path {
+    Plain,
+    Tls,
+    /// TLS in a tunnel through an HTTP proxy.
+    Tunnel,
 }
 
 fn chaos(plan: Plan) {
@@ -76,7 +97,8 @@ fn chaos(plan: Plan) {
 }
 
 async fn run(seed: u64, plan: Plan) {
-    let Plan { version, tls, calls, in_flight } = plan;
+    let Plan { version, path, calls, in_flight } = plan;
+    let tls = path != Path::Plain;
     let begin = Instant::now();
     // An error means that another test has installed it. The crate has none without features.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -84,8 +106,11 @@ async fn run(seed: u64, plan: Plan) {
     let http2 = version == HttpVersion::Http2;
     // All calls share one HTTP/2 connection, so that each fault affects all of them.
     let respite = if http2 { 64 << 10 } else { 0 };
+    let relay = (path == Path::Tunnel).then(|| Relay::start(server.address));
+    let opening = if relay.is_some() { OPENED.len() } else { 0 };
+    let target = relay.as_ref().map_or(server.address, Relay::address);
     let proxy = |purpose, duplicates| {
-        Proxy::start(seed, purpose, server.address, Weather { duplicates, respite })
+        Proxy::start(seed, purpose, target, Weather { duplicates, respite, opening })
     };
     let (harsh, altering) = (proxy(HARSH, false), proxy(ALTERING, true));
     let (pool, budget) = (BufferPool::new(16 << 20), MemoryBudget::new(BUDGET));
@@ -98,9 +123,15 @@ async fn run(seed: u64, plan: Plan) {
             builder = builder.system_roots(false).root_certificates_pem(certificate.as_str());
             scheme = "https";
         }
+        let endpoint = if path == Path::Tunnel {
+            builder = builder.proxy(format!("http://Aladdin:open%20sesame@{}", proxy.address));
+            server.address
+        } else {
+            proxy.address
+        };
         builder
             .region("us-east-1")
-            .endpoint(format!("{scheme}://{}", proxy.address))
+            .endpoint(format!("{scheme}://{endpoint}"))
             .credentials(Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None, None, "test"))
             .backoff(Duration::from_millis(2), Duration::from_millis(4))
             .idle_timeout(Duration::from_millis(100))
@@ -148,7 +179,18 @@ async fn run(seed: u64, plan: Plan) {
     drop(clients);
     until("no sockets", || open() + server.record.open.load(Relaxed) == 0).await;
 
-    let mut report = Report::new(calls, proxies, &server);
+    if let Some(relay) = &relay {
+        let heads = relay.heads();
+        let expected = format!(
+            "CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n\
+             Proxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n\r\n",
+            server.address
+        );
+        assert_eq!(heads.iter().find(|head| **head != expected), None);
+        let connections = || server.record.connections.load(Relaxed) as usize;
+        until("one connection for each tunnel", || connections() == heads.len()).await;
+    }
+    let mut report = Report::new(calls, proxies, &server, relay.is_some());
     for (call, verdict) in &verdicts {
         report.add(call, verdict);
     }

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
+use presized_support::background::Background;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::background::{Background, Open};
 use crate::call::rng;
 use crate::fault::{DUPLICATED, Fault, Faults, Weather};
+use crate::open::Open;
 
 /// A proxy. Dropping it ends its connections.
 #[derive(Debug)]
@@ -41,6 +42,8 @@ pub(crate) struct Tally {
     pub(crate) resets: AtomicU32,
     pub(crate) stalls: AtomicU32,
     pub(crate) duplicates: AtomicU32,
+    /// The cuts and resets before, in and directly after the response to CONNECT.
+    pub(crate) openings: [AtomicU32; 3],
 }
 
 impl Proxy {
@@ -111,13 +114,14 @@ async fn relay(mut client: TcpStream, number: u32, proxied: Proxied) {
     // Both fail only on a closed connection, which the first read shows.
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
     let mut rng = rng(seed, [purpose, number]);
-    let requests = Faults::new(rng.fork(), Weather { duplicates: false, ..weather });
-    let responses = Faults::new(rng.fork(), weather);
+    let calm = Weather { duplicates: false, opening: 0, ..weather };
+    let requests = Direction::new(Faults::new(rng.fork(), calm), 0, &tally);
+    let responses = Direction::new(Faults::new(rng.fork(), weather), weather.opening, &tally);
     let (from_client, to_client) = client.split();
     let (from_server, to_server) = server.split();
     let ended = tokio::try_join!(
-        Direction::new(requests, &tally).pass(from_client, to_server),
-        Direction::new(responses, &tally).pass(from_server, to_client),
+        requests.pass(from_client, to_server),
+        responses.pass(from_server, to_client),
     );
     match ended {
         Err(Stop::Reset) => {
@@ -152,6 +156,10 @@ impl From<io::Error> for Stop {
 struct Direction<'a> {
     faults: Faults,
     tally: &'a Tally,
+    /// The length of the response to CONNECT in this direction, or 0.
+    opening: usize,
+    /// The number of bytes that were passed on, without duplicates.
+    passed: usize,
     /// The last bytes that were passed on, which may be duplicated.
     last: Vec<u8>,
     /// The remaining bytes of a dribble.
@@ -161,8 +169,9 @@ struct Direction<'a> {
 }
 
 impl<'a> Direction<'a> {
-    fn new(faults: Faults, tally: &'a Tally) -> Self {
-        Self { faults, tally, last: Vec::new(), dribbling: 0, reset_at: None }
+    fn new(faults: Faults, opening: usize, tally: &'a Tally) -> Self {
+        let (passed, dribbling) = (0, 0);
+        Self { faults, tally, opening, passed, last: Vec::new(), dribbling, reset_at: None }
     }
 
     /// Passes bytes on until the end of the stream. Any other reason to stop is an error, which stops
@@ -207,6 +216,10 @@ impl<'a> Direction<'a> {
 
     async fn commit(&mut self, fault: Fault, to: &mut WriteHalf<'_>) -> Result<(), Stop> {
         let tally = self.tally;
+        if matches!(fault, Fault::Cut | Fault::Reset) && self.passed <= self.opening {
+            let place = usize::from(self.passed > 0) + usize::from(self.passed == self.opening);
+            tally.openings[place].fetch_add(1, Relaxed);
+        }
         match fault {
             Fault::Delay(time) => {
                 tally.delays.fetch_add(1, Relaxed);
@@ -247,6 +260,7 @@ impl<'a> Direction<'a> {
             yield_now().await;
         }
         to.write_all(rest).await?;
+        self.passed += data.len();
         let kept = data.len().saturating_sub(*DUPLICATED.end());
         self.last.extend_from_slice(&data[kept..]);
         self.last.drain(..self.last.len().saturating_sub(*DUPLICATED.end()));

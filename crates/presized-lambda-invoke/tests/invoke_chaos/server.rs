@@ -18,14 +18,15 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use presized_lambda_invoke::HttpVersion;
+use presized_support::background::Background;
 use presized_support::client::pem;
 use presized_support::server::certify;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::time::{sleep, timeout};
 
-use crate::background::{Background, Open};
 use crate::call::{CHUNK_MIN, Call, Scenario, log_uniform, rng};
+use crate::open::Open;
 
 /// A server. Dropping it ends its connections.
 #[derive(Debug)]

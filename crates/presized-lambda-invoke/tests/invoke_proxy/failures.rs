@@ -6,7 +6,7 @@ use std::time::Duration;
 use presized_lambda_invoke::{Client, ConnectErrorKind, Error};
 use presized_support::scripted::{Reply, Scripted};
 
-use crate::{builder, shown};
+use crate::{HOST, builder, shown};
 
 #[tokio::test]
 async fn refused_tunnel_is_an_error_of_the_proxy() {
@@ -29,9 +29,7 @@ async fn refused_tunnel_is_an_error_of_the_proxy() {
         assert!(shown.contains(&format!(": proxy {} {text}", proxy.address())), "{shown}");
         let requests = proxy.requests();
         assert_eq!(requests.len(), usize::try_from(attempts).unwrap(), "{shown}");
-        assert!(
-            requests[0].head.starts_with("CONNECT lambda.us-east-1.amazonaws.com:443 HTTP/1.1")
-        );
+        assert!(requests[0].head.starts_with(&format!("CONNECT {HOST}:443 HTTP/1.1")));
     }
 }
 

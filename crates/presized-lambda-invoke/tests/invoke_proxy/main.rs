@@ -2,7 +2,6 @@
 
 mod failures;
 mod forward;
-mod relay;
 #[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
 mod terminator;
 #[cfg(any(feature = "ring", feature = "aws-lc-rs"))]

@@ -1,10 +1,10 @@
 use presized_lambda_emulator::{Emulator, Function};
 use presized_lambda_invoke::HttpVersion;
 use presized_lambda_runtime::{Context, ErrorReport, raw};
+use presized_support::relay::Relay;
 use presized_support::scripted::{Reply, Scripted};
 use tokio::task::JoinSet;
 
-use crate::relay::Relay;
 use crate::terminator::Terminator;
 use crate::{HOST, builder, shown};
 
@@ -12,10 +12,10 @@ use crate::{HOST, builder, shown};
 async fn one_tunnel_with_credentials_serves_many_calls() {
     let server = Scripted::start(|_, _| Reply::response("200 OK", &[], "hello"));
     let tls = Terminator::start(server.address(), b"http/1.1").await;
-    let proxy = Relay::start(tls.address).await;
+    let proxy = Relay::start(tls.address);
     let client = builder()
         .root_certificates_pem(&tls.certificate_pem)
-        .proxy(format!("http://Aladdin:open%20sesame@{}", proxy.address))
+        .proxy(format!("http://Aladdin:open%20sesame@{}", proxy.address()))
         .build()
         .unwrap();
     for _ in 0..20 {
@@ -46,12 +46,12 @@ async fn http2_is_agreed_on_through_a_tunnel() {
     emulator.attach("echo", raw(echo)).unwrap();
     let plain = emulator.url().strip_prefix("http://").unwrap().parse().unwrap();
     let tls = Terminator::start(plain, b"h2").await;
-    let proxy = Relay::start(tls.address).await;
+    let proxy = Relay::start(tls.address);
     for version in [HttpVersion::Negotiated, HttpVersion::Http2] {
         let client = builder()
             .root_certificates_pem(&tls.certificate_pem)
             .http_version(version)
-            .proxy(format!("http://{}", proxy.address))
+            .proxy(format!("http://{}", proxy.address()))
             .build()
             .unwrap();
         let first = client.invoke("echo").payload("0").send().await.unwrap();
@@ -73,12 +73,12 @@ async fn http2_is_agreed_on_through_a_tunnel() {
 async fn endpoint_without_a_trusted_root_is_refused_through_a_tunnel() {
     let server = Scripted::start(|_, _| Reply::response("200 OK", &[], "hello"));
     let tls = Terminator::start(server.address(), b"http/1.1").await;
-    let proxy = Relay::start(tls.address).await;
+    let proxy = Relay::start(tls.address);
     let other = rcgen::generate_simple_self_signed([HOST.to_owned()]).unwrap();
     let client = builder()
         .system_roots(false)
         .root_certificates_pem(other.cert.pem())
-        .proxy(format!("http://{}", proxy.address))
+        .proxy(format!("http://{}", proxy.address()))
         .build()
         .unwrap();
     let error = client.invoke("f").send().await.unwrap_err();
