@@ -1,13 +1,13 @@
 //! The path of an invocation through the queue and the environments of a function.
 
-use std::mem;
+mod follow_up;
+mod scaling;
 
 use bytes::Bytes;
 use http::HeaderValue;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::environment::Environment;
 use super::environments::{EnvironmentId, Environments};
 use super::queue::InvocationQueue;
 use super::queued_invocation::{QueuedInvocation, RequestId};
@@ -15,7 +15,6 @@ use super::reply::InvocationEnd;
 use super::running_invocation::ResponseStart;
 use super::runtime_event::RuntimeEvent;
 use super::runtime_source::{ConnectionId, RuntimeSource};
-use crate::environment::RuntimeHandle;
 use crate::failed_event::FailedEvent;
 use crate::failure::Failure;
 use crate::fault::EnvironmentFault;
@@ -96,22 +95,6 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Sets whether the emulator starts environments.
-    pub(super) fn set_scales(&mut self, scales: bool) {
-        self.scales = scales;
-    }
-
-    /// Returns whether an invocation waits that no runtime will take soon, and the emulator can
-    /// start another environment.
-    pub(super) fn needs_environment(&self, now: Instant) -> bool {
-        if !self.scales || self.closed || self.queue.is_empty() {
-            return false;
-        }
-        let waiting = self.queue.len().min(self.limit().saturating_sub(self.environments.busy()));
-        waiting > self.environments.expected(now)
-            && self.environments.running() < self.limit().div_ceil(self.environments.capacity())
-    }
-
     /// Returns whether a queued invocation waits for something that happens at a known time.
     pub(super) fn waits_for_time(&self, now: Instant) -> bool {
         !self.environments.has_runtime() || self.environments.next_change(now).is_some()
@@ -171,43 +154,6 @@ impl Dispatcher {
             self.queue.put_back(invocation);
             self.dispatch();
         }
-    }
-
-    /// Takes a request for a restoration. The receiver gets it when an invocation needs it. An
-    /// external runtime gets it at once, because the emulator has no snapshot of it.
-    pub(super) fn restore(
-        &mut self,
-        source: RuntimeSource,
-        now: Instant,
-    ) -> Result<Option<oneshot::Receiver<()>>, Refusal> {
-        let id = self.environments.polled_by(source, now).ok_or(Refusal::Internal)?;
-        let environment = self.environments.get_mut(id).ok_or(Refusal::Internal)?;
-        environment.slot.may_restore()?;
-        if !self.options.snap_start || environment.is_external() {
-            return Ok(None);
-        }
-        let restored = environment.slot.wait_for_restore();
-        self.dispatch();
-        Ok(Some(restored))
-    }
-
-    pub(super) fn init_failed(
-        &mut self,
-        source: RuntimeSource,
-        failure: Failure,
-        now: Instant,
-    ) -> Result<(), Refusal> {
-        let id = self.environments.polled_by(source, now).ok_or(Refusal::Internal)?;
-        let environment = self.environments.get_mut(id).ok_or(Refusal::Internal)?;
-        environment.slot.init_failed()?;
-        if environment.is_external() {
-            self.init_failure = Some(failure.clone());
-            self.fail_queued(id, usize::MAX, |_| failure.clone());
-        } else {
-            environment.retire();
-            self.fail_queued(id, self.environments.capacity(), |_| failure.clone());
-        }
-        Ok(())
     }
 
     pub(super) fn start_response(
@@ -276,48 +222,6 @@ impl Dispatcher {
         }
         let next_change = self.environments.next_change(now).filter(|_| !self.queue.is_empty());
         [self.next_deadline(), unserved, next_change, next_event].into_iter().flatten().min()
-    }
-
-    /// Returns the runtime of an environment if the emulator runs it.
-    pub(super) fn runtime(&self, environment: EnvironmentId) -> Option<&RuntimeHandle> {
-        self.environments.get(environment)?.handle()
-    }
-
-    pub(super) fn environment_started(
-        &mut self,
-        handle: RuntimeHandle,
-        now: Instant,
-    ) -> EnvironmentId {
-        self.stats.environments += 1;
-        self.environments.start(handle, now)
-    }
-
-    /// Fails the running invocations of an environment. The queued ones wait for another one, except
-    /// for those that the environment was started for, if it has never polled.
-    pub(super) fn environment_ended(&mut self, id: EnvironmentId, status: &str, now: Instant) {
-        let Some(environment) = self.environments.get_mut(id) else { return };
-        let fails_queued = !environment.slot.is_initialised() && !environment.is_retired();
-        // Its connections may still look open.
-        environment.kill();
-        for invocation in environment.slot.running() {
-            let failure = Failure::exited(&invocation, status);
-            self.end(id, &invocation, InvocationEnd::Failed(failure), now);
-        }
-        if fails_queued {
-            let capacity = self.environments.capacity();
-            self.fail_queued(id, capacity, |id| Failure::exited(id, status));
-        }
-        self.environments.remove(id);
-    }
-
-    /// Tells the runtime of an environment to end at once.
-    pub(super) fn shut_down(&mut self, id: EnvironmentId) {
-        self.environments.get_mut(id).into_iter().for_each(Environment::shut_down);
-    }
-
-    /// Ends the environments that the emulator runs, each after its last invocation.
-    pub(super) fn make_cold(&mut self) {
-        self.environments.retire_all();
     }
 
     pub(super) fn log(&mut self, environment: EnvironmentId, output: &[u8]) {
@@ -395,73 +299,6 @@ impl Dispatcher {
             self.end_queued(invocation, InvocationEnd::TimedOut(failure), log);
         }
         None
-    }
-
-    /// Fails the oldest `count` invocations, which `environment` was started for.
-    fn fail_queued(
-        &mut self,
-        environment: EnvironmentId,
-        count: usize,
-        failure: impl Fn(&str) -> Failure,
-    ) {
-        for _ in 0..count {
-            let Some(invocation) = self.queue.pop() else { return };
-            let failure = failure(&invocation.id);
-            let environment = self.environments.get_mut(environment);
-            let log = environment.and_then(|found| found.log.end_queued(&invocation));
-            self.end_queued(invocation, InvocationEnd::Failed(failure), log);
-        }
-    }
-
-    /// Delivers the event of an invocation that has ended again, or reports its failure.
-    fn follow_up(&mut self, mut again: QueuedInvocation, end: &InvocationEnd, now: Instant) {
-        again.attempts += 1;
-        let failure = match end {
-            InvocationEnd::Failed(failure) | InvocationEnd::TimedOut(failure) => Some(failure),
-            InvocationEnd::Response { .. } | InvocationEnd::Streamed => None,
-        };
-        match (failure, again.retries) {
-            (Some(_), Some(left @ 1..)) => {
-                again.retries = Some(left - 1);
-                let delay = self.options.async_retry_delay.saturating_mul(again.attempts);
-                return self.deliver_again(again, now.checked_add(delay), now);
-            }
-            (Some(failure), Some(0)) if self.options.on_failure.is_some() => {
-                self.failed_events.push(FailedEvent {
-                    request_id: again.id.to_string(),
-                    payload: again.event.clone(),
-                    attempts: again.attempts,
-                    error_type: failure.error_type.clone(),
-                    report: failure.payload.clone(),
-                });
-            }
-            _ => {}
-        }
-        if again.duplicates > 0 {
-            again.duplicates -= 1;
-            again.attempts = 0;
-            again.retries = again.retries.map(|_| self.options.async_retries);
-            self.deliver_again(again, Some(now), now);
-        }
-    }
-
-    /// Queues an event at `due`, or never if that is too late for the clock.
-    fn deliver_again(&mut self, event: QueuedInvocation, due: Option<Instant>, now: Instant) {
-        self.stats.redelivered += 1;
-        match due {
-            Some(due) if due > now => self.queue.push_later(event, due),
-            Some(_) => self.queue.push(QueuedInvocation { queued_at: now, ..event }),
-            None => {}
-        }
-    }
-
-    /// Takes the events whose last delivery failed.
-    pub(super) fn take_failed_events(&mut self) -> Vec<FailedEvent> {
-        mem::take(&mut self.failed_events)
-    }
-
-    pub(super) fn has_delayed(&self) -> bool {
-        self.queue.has_delayed()
     }
 
     /// Ends an invocation that no runtime has started.
