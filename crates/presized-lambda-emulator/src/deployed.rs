@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use http::HeaderValue;
 use presized::{BufferPool, LengthHistory, Reader};
+use presized_lambda_runtime::FunctionConfig;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -38,6 +39,7 @@ use crate::environment::RuntimeHandle;
 use crate::failed_event::OnFailure;
 use crate::failure::Failure;
 use crate::fault::{EnvironmentFault, FaultScript};
+use crate::names::{LATEST, LOG_STREAM, log_group};
 use crate::runtime_api::Refusal;
 use crate::{Function, Stats};
 
@@ -88,6 +90,17 @@ impl Deployed {
 
     pub(crate) fn options(&self) -> &Function {
         &self.options
+    }
+
+    /// Returns the configuration that a handler finds in its context.
+    pub(crate) fn config(&self) -> FunctionConfig {
+        let mut config = FunctionConfig::default();
+        config.name = Some(self.name.clone());
+        config.version = Some(LATEST.to_owned());
+        config.memory_mib = Some(self.options.memory_mb);
+        config.log_group = Some(log_group(&self.name));
+        config.log_stream = Some(LOG_STREAM.to_owned());
+        config
     }
 
     /// Returns a reader of the events that callers send.

@@ -21,6 +21,11 @@ pub(crate) fn arn(name: &str, qualifier: Option<&str>) -> String {
     }
 }
 
+/// Returns the log group of a function.
+pub(crate) fn log_group(name: &str) -> String {
+    format!("/aws/lambda/{name}")
+}
+
 fn is_word(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
@@ -29,6 +34,9 @@ fn is_word(text: &str) -> bool {
 pub(crate) const LATEST: &str = "$LATEST";
 
 pub(crate) const REGION: &str = "us-east-1";
+
+/// The log stream of all functions.
+pub(crate) const LOG_STREAM: &str = "emulator";
 
 /// The account in the examples of AWS's documentation.
 const ACCOUNT: &str = "123456789012";

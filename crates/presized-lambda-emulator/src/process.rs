@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 use self::output::read_output;
 use crate::deployed::Deployed;
 use crate::environment::{EnvironmentId, Flushes, Orders, SHUTDOWN, StartRuntime, Starting};
-use crate::names::{LATEST, REGION};
+use crate::names::{LATEST, LOG_STREAM, REGION, log_group};
 
 /// A command, which each environment runs in a process of its own.
 pub(crate) struct Spawned {
@@ -58,8 +58,8 @@ fn command(command: std::process::Command, function: &Deployed) -> Command {
         .env("AWS_LAMBDA_FUNCTION_VERSION", LATEST)
         .env("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", function.options().memory_mb.to_string())
         .env(INITIALIZATION_VARIABLE, initialization)
-        .env("AWS_LAMBDA_LOG_GROUP_NAME", format!("/aws/lambda/{name}"))
-        .env("AWS_LAMBDA_LOG_STREAM_NAME", "emulator")
+        .env("AWS_LAMBDA_LOG_GROUP_NAME", log_group(name))
+        .env("AWS_LAMBDA_LOG_STREAM_NAME", LOG_STREAM)
         .env("AWS_REGION", REGION)
         .env("AWS_DEFAULT_REGION", REGION)
         .stdin(Stdio::null())

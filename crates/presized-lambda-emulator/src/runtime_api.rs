@@ -6,14 +6,15 @@ mod refusal;
 mod response_mode;
 mod stream;
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{Request, Response, StatusCode};
+use http::{HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use presized_lambda_runtime::wire::{DEADLINE_MS, INVOCATION_ID, Route};
+use presized_lambda_runtime::wire::{DEADLINE_MS, EXTENSION_ID, INVOCATION_ID, Route};
 use tokio::net::TcpListener;
 
 use self::posted_body::PostedBody;
@@ -68,6 +69,9 @@ async fn respond(
         Some(Route::RestoreNext) => {
             function.restore(source).await.map(|()| empty_response(StatusCode::OK))
         }
+        Some(Route::RegisterExtension) => Ok(registered()),
+        // No extension gets an event.
+        Some(Route::NextExtensionEvent) => pending().await,
         _ => Err(Refusal::NotFound),
     };
     let fault = match (&result, route) {
@@ -114,6 +118,14 @@ fn event_response(event: RuntimeEvent) -> Response<ResponseBody> {
     if let Some(id) = invocation_id {
         headers.insert(INVOCATION_ID, id);
     }
+    response
+}
+
+/// Returns the response to an extension that registers.
+fn registered() -> Response<ResponseBody> {
+    let mut response = json_response(StatusCode::OK, Bytes::from_static(b"{}\n"));
+    let id = HeaderValue::from_static("00000000-0000-4000-8000-000000000000");
+    response.headers_mut().insert(EXTENSION_ID, id);
     response
 }
 

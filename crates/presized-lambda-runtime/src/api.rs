@@ -38,8 +38,17 @@ impl Api {
 
     /// Sends a request without a body and waits for the head of its response.
     pub(super) async fn get(&self, route: Route<'_>) -> Result<(response::Parts, Exchange), Error> {
-        let body = Either::Left(Full::default());
-        let request = self.request(route, HeaderMap::with_capacity(2), body)?;
+        self.exchange(route, HeaderMap::with_capacity(2), Bytes::new()).await
+    }
+
+    /// Sends a request and waits for the head of its response.
+    pub(super) async fn exchange(
+        &self,
+        route: Route<'_>,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<(response::Parts, Exchange), Error> {
+        let request = self.request(route, headers, Either::Left(Full::new(body)))?;
         Ok(self.transport.send(request).await?)
     }
 

@@ -134,7 +134,7 @@ where
         let response = Failures { batch_item_failures: failures };
         let json = serde_json::to_vec(&response)
             .map_err(|error| ErrorReport::from_dyn(MARSHAL, &error))?;
-        Ok(json.into())
+        Ok(FunctionResponse::json(json))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use http::HeaderMap;
@@ -9,6 +10,7 @@ use http::header::HeaderName;
 use serde::de::IgnoredAny;
 use tokio::time;
 
+use super::FunctionConfig;
 use super::wire::{
     CLIENT_CONTEXT, COGNITO_IDENTITY, DEADLINE_MS, FUNCTION_ARN, TENANT_ID, TRACE_ID,
 };
@@ -17,7 +19,7 @@ use super::wire::{
 ///
 /// Its fields are the
 /// [headers](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html#runtimes-api-next) that
-/// come with an event. A field is `None` if the header is missing or invalid.
+/// come with an event, and the configuration of the function. A field is `None` if the header is missing or invalid.
 ///
 /// # Examples
 ///
@@ -60,6 +62,8 @@ pub struct Context {
     pub identity: Option<String>,
     /// The id of the tenant, for a function with tenant isolation.
     pub tenant_id: Option<String>,
+    /// The name, the version, the memory and the log of the function. All invocations share it.
+    pub function: Arc<FunctionConfig>,
 }
 
 /// The error of a future that was dropped at the deadline of its invocation.
@@ -119,7 +123,11 @@ impl Context {
     }
 
     /// Reads the headers of an invocation.
-    pub(super) fn new(request_id: String, headers: &HeaderMap) -> Self {
+    pub(super) fn new(
+        request_id: String,
+        headers: &HeaderMap,
+        function: Arc<FunctionConfig>,
+    ) -> Self {
         let deadline_ms = text(headers, DEADLINE_MS).and_then(|value| value.parse().ok());
         Self {
             request_id,
@@ -130,6 +138,7 @@ impl Context {
             client_context: json(headers, CLIENT_CONTEXT),
             identity: json(headers, COGNITO_IDENTITY),
             tenant_id: owned(headers, TENANT_ID),
+            function,
         }
     }
 }
@@ -177,7 +186,7 @@ mod tests {
         let headers = headers.iter().map(|(name, value)| {
             (HeaderName::from_static(name), HeaderValue::from_bytes(value).unwrap())
         });
-        Context::new("id".to_owned(), &headers.collect())
+        Context::new("id".to_owned(), &headers.collect(), Arc::default())
     }
 
     fn epoch_ms() -> u64 {

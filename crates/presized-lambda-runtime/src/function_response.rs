@@ -15,25 +15,33 @@ use super::{ErrorReport, HttpPrelude};
 
 /// The response of a function: bytes, or a stream of bytes.
 ///
-/// The bytes need not be JSON. They are sent without a copy in user space.
+/// The bytes of a response need not be JSON. They are sent without a copy in user space.
 ///
 /// # Examples
 ///
 /// ```
 /// use presized_lambda_runtime::FunctionResponse;
 ///
-/// let json = FunctionResponse::from(r#"{"ok":true}"#);
+/// let json = FunctionResponse::json(r#"{"ok":true}"#);
 /// let binary = FunctionResponse::from(vec![0xff; 1024]);
 /// ```
 pub struct FunctionResponse(pub(super) Payload);
 
 pub(super) enum Payload {
     Bytes(Bytes),
+    Json(Bytes),
     Stream(Chunks),
     Http(HttpPrelude, Chunks),
 }
 
 impl FunctionResponse {
+    /// Creates a response of bytes that are JSON. Its content type is `application/json`.
+    ///
+    /// The content type of all other responses is `application/octet-stream`.
+    pub fn json(json: impl Into<Bytes>) -> Self {
+        Self(Payload::Json(json.into()))
+    }
+
     /// Creates a response that is sent while it is produced.
     ///
     /// An error or a panic of the stream ends the response, and Lambda tells the caller.
@@ -94,7 +102,9 @@ impl From<&'static str> for FunctionResponse {
 impl fmt::Debug for FunctionResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Payload::Bytes(bytes) => write!(f, "FunctionResponse({} bytes)", bytes.len()),
+            Payload::Bytes(bytes) | Payload::Json(bytes) => {
+                write!(f, "FunctionResponse({} bytes)", bytes.len())
+            }
             Payload::Stream(_) => f.write_str("FunctionResponse(stream)"),
             Payload::Http(prelude, _) => write!(f, "FunctionResponse(stream, {})", prelude.status),
         }

@@ -139,7 +139,7 @@ where
         }
         let (head, body) = response.into_parts();
         let body = self.reader.collect(body).await.map_err(response::unreadable)?;
-        response::to_json(&head, &body, form, &self.pool).map(FunctionResponse::from)
+        response::to_json(&head, &body, form, &self.pool).map(FunctionResponse::json)
     }
 
     fn set_pool(&mut self, pool: &BufferPool) {

@@ -94,7 +94,7 @@ where
         // The response can use the same buffer.
         drop(event);
         let response = self.function.call(parsed, context).await.map_err(Into::into)?;
-        self.write(&response).map(FunctionResponse::from)
+        self.write(&response).map(FunctionResponse::json)
     }
 
     fn set_pool(&mut self, pool: &BufferPool) {

@@ -42,10 +42,20 @@ impl Responder {
     ///
     /// Dropping the future closes the connection. The Runtime API may have received the response.
     pub async fn respond(self, response: impl Into<Bytes>) -> Result<Outcome, Error> {
-        let response = response.into();
-        let mut headers = self.headers();
-        headers.insert(CONTENT_TYPE, OCTET_STREAM);
-        Outcome::of(self.api.post(Route::Response(&self.request_id), headers, response).await?)
+        self.respond_as(OCTET_STREAM, response.into()).await
+    }
+
+    /// Sends a response of bytes that are JSON, with the content type `application/json`.
+    ///
+    /// # Errors
+    ///
+    /// See [`respond`](Self::respond).
+    ///
+    /// # Cancel safety
+    ///
+    /// See [`respond`](Self::respond).
+    pub async fn respond_json(self, json: impl Into<Bytes>) -> Result<Outcome, Error> {
+        self.respond_as(JSON, json.into()).await
     }
 
     /// Sends a streamed response, chunk by chunk.
@@ -133,6 +143,12 @@ impl Responder {
         Self { api, request_id, invocation_id }
     }
 
+    async fn respond_as(self, content_type: HeaderValue, body: Bytes) -> Result<Outcome, Error> {
+        let mut headers = self.headers();
+        headers.insert(CONTENT_TYPE, content_type);
+        Outcome::of(self.api.post(Route::Response(&self.request_id), headers, body).await?)
+    }
+
     async fn stream<S, E>(
         self,
         content_type: HeaderValue,
@@ -172,5 +188,7 @@ impl fmt::Debug for Responder {
 
 /// The number of headers of a response, rounded up.
 const HEADERS: usize = 6;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 const OCTET_STREAM: HeaderValue = HeaderValue::from_static("application/octet-stream");

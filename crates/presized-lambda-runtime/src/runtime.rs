@@ -6,6 +6,7 @@ use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::Arc;
 
+use super::extension::Extension;
 use super::failure_log::FailureLog;
 use super::shutdown::{terminate, until};
 use super::snap_start::{Hook, SnapStart};
@@ -97,6 +98,7 @@ pub struct Runtime<H> {
     client: Option<RuntimeClient>,
     concurrency: Option<usize>,
     shutdown: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    is_graceful: bool,
     on_invocation: Option<InvocationHook>,
     uses_snap_start: Option<bool>,
     snap_start: SnapStart,
@@ -111,6 +113,7 @@ impl<H: Handler> Runtime<H> {
             client: None,
             concurrency: None,
             shutdown: None,
+            is_graceful: false,
             on_invocation: None,
             uses_snap_start: None,
             snap_start: SnapStart::default(),
@@ -141,9 +144,41 @@ impl<H: Handler> Runtime<H> {
     /// and returns.
     ///
     /// The default is SIGTERM. Lambda sends SIGTERM only to functions with an extension, and ends the
-    /// process shortly after.
+    /// process shortly after. See [`graceful_shutdown`](Self::graceful_shutdown).
     pub fn shutdown(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.shutdown = Some(Box::pin(signal));
+        self
+    }
+
+    /// Sets whether Lambda sends SIGTERM before it ends the process. The default is `false`.
+    ///
+    /// Lambda ends an environment without extensions by SIGKILL. This setting registers an internal
+    /// extension without events when [`run`](Self::run) starts. Lambda then sends SIGTERM and waits
+    /// for
+    /// [500 ms](https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html#runtimes-lifecycle-shutdown),
+    /// so that [`run`](Self::run) returns and the program can flush what it has. It is not needed
+    /// beside another extension.
+    ///
+    /// The extension is a task with one open connection, which gets no event and so costs no CPU time.
+    /// `run` only logs a warning if the Runtime API has no extensions, as that of some emulators.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), presized_lambda_runtime::Error> {
+    /// use std::io;
+    /// use bytes::Bytes;
+    /// use presized_lambda_runtime::{Context, Runtime, raw};
+    ///
+    /// # async fn flush() {}
+    /// let handler = raw(async |event: Bytes, _: Context| Ok::<_, io::Error>(event));
+    /// Runtime::new(handler).graceful_shutdown(true).run().await?;
+    /// flush().await;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn graceful_shutdown(mut self, is_graceful: bool) -> Self {
+        self.is_graceful = is_graceful;
         self
     }
 
@@ -240,6 +275,11 @@ impl<H: Handler> Runtime<H> {
         };
         let client = self.client.map_or_else(RuntimeClient::from_env, Ok)?;
         let mut stop = self.shutdown.unwrap_or_else(terminated);
+        // Extensions register before the first request for an invocation or a snapshot.
+        let _extension = match self.is_graceful {
+            true => Extension::register(&client).await,
+            false => None,
+        };
         let uses_snap_start = self.uses_snap_start.unwrap_or_else(|| {
             env::var(INITIALIZATION_VARIABLE).is_ok_and(|variable| variable == SNAP_START)
         });

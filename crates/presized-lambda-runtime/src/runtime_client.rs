@@ -12,7 +12,9 @@ use tokio::time::{self, Instant};
 use super::api::Api;
 use super::connection::Exchange;
 use super::wire::{INVOCATION_ID, REQUEST_ID, Route};
-use super::{Context, Error, ErrorReport, Invocation, Responder, RuntimeClientBuilder};
+use super::{
+    Context, Error, ErrorReport, FunctionConfig, Invocation, Responder, RuntimeClientBuilder,
+};
 
 /// Receives invocations from the Runtime API, and sends their responses.
 ///
@@ -50,10 +52,11 @@ use super::{Context, Error, ErrorReport, Invocation, Responder, RuntimeClientBui
 /// ```
 #[derive(Clone)]
 pub struct RuntimeClient {
-    api: Arc<Api>,
+    pub(super) api: Arc<Api>,
     /// Reads events. It has the pool.
     reader: Reader,
     pool: BufferPool,
+    function: Arc<FunctionConfig>,
 }
 
 /// An invocation whose event is not read yet.
@@ -71,7 +74,7 @@ impl RuntimeClient {
 
     /// Creates the client of a process that Lambda started.
     ///
-    /// Reads the endpoint from `AWS_LAMBDA_RUNTIME_API`.
+    /// Reads the endpoint from `AWS_LAMBDA_RUNTIME_API`, and the [`FunctionConfig`].
     ///
     /// # Errors
     ///
@@ -160,8 +163,13 @@ impl RuntimeClient {
     }
 
     /// `reader` has `pool`.
-    pub(super) fn new(api: Api, reader: Reader, pool: BufferPool) -> Self {
-        Self { api: Arc::new(api), reader, pool }
+    pub(super) fn new(
+        api: Api,
+        reader: Reader,
+        pool: BufferPool,
+        function: FunctionConfig,
+    ) -> Self {
+        Self { api: Arc::new(api), reader, pool, function: Arc::new(function) }
     }
 
     /// Waits for the head of the next invocation. [`read`](Self::read) reads its event.
@@ -190,7 +198,8 @@ impl RuntimeClient {
     /// Reads the event of an invocation.
     pub(super) async fn read(&self, incoming: IncomingInvocation) -> Result<Invocation, Error> {
         let IncomingInvocation { head, mut exchange, responder } = incoming;
-        let context = Context::new(responder.request_id().to_owned(), &head.headers);
+        let function = Arc::clone(&self.function);
+        let context = Context::new(responder.request_id().to_owned(), &head.headers, function);
         let reader = self.reader.clone();
         let event = Collect::of_response(&Method::GET, &head, &mut exchange, reader);
         // The headers are slices of the read buffer of the connection, which needs it again.

@@ -8,7 +8,7 @@ use presized::{BufferPool, Reader};
 use super::api::Api;
 use super::endpoint::Endpoint;
 use super::wire::{CONCURRENCY_VARIABLE, ENDPOINT_VARIABLE, EVENT_MAX};
-use super::{Error, RuntimeClient};
+use super::{Error, FunctionConfig, RuntimeClient};
 
 /// Builds a [`RuntimeClient`].
 ///
@@ -32,6 +32,7 @@ pub struct RuntimeClientBuilder {
     endpoint: Option<String>,
     user_agent: Option<String>,
     reader: Reader,
+    function: FunctionConfig,
 }
 
 impl RuntimeClientBuilder {
@@ -79,6 +80,14 @@ impl RuntimeClientBuilder {
         self
     }
 
+    /// Sets the configuration that invocations find in [`Context::function`](super::Context::function).
+    ///
+    /// The default is empty. [`RuntimeClient::from_env`] reads it from the environment.
+    pub fn function(mut self, function: FunctionConfig) -> Self {
+        self.function = function;
+        self
+    }
+
     /// Creates the client. It opens a connection when it needs one.
     ///
     /// # Errors
@@ -97,11 +106,12 @@ impl RuntimeClientBuilder {
         let pool = pool.unwrap_or_else(|| BufferPool::new(IDLE_BYTES));
         let history = self.reader.get_history().cloned().unwrap_or_default();
         let reader = self.reader.pool(&pool).history(&history);
-        Ok(RuntimeClient::new(Api::new(endpoint, user_agent), reader, pool))
+        Ok(RuntimeClient::new(Api::new(endpoint, user_agent), reader, pool, self.function))
     }
 
     pub(super) fn new() -> Self {
-        Self { endpoint: None, user_agent: None, reader: Reader::new(EVENT_MAX) }
+        let (reader, function) = (Reader::new(EVENT_MAX), FunctionConfig::default());
+        Self { endpoint: None, user_agent: None, reader, function }
     }
 
     /// Reads the environment, in which `variable` looks up a name.
@@ -115,7 +125,8 @@ impl RuntimeClientBuilder {
         let concurrency = variable(CONCURRENCY_VARIABLE).and_then(|number| number.parse().ok());
         let idle_bytes = IDLE_BYTES.saturating_mul(concurrency.unwrap_or(1));
         let reader = Reader::new(EVENT_MAX).pool(&BufferPool::new(idle_bytes));
-        Ok(Self::new().endpoint(endpoint).reader(reader))
+        let function = FunctionConfig::from_variables(variable);
+        Ok(Self::new().endpoint(endpoint).reader(reader).function(function))
     }
 }
 
@@ -125,6 +136,7 @@ impl fmt::Debug for RuntimeClientBuilder {
             .field("endpoint", &self.endpoint)
             .field("user_agent", &self.user_agent)
             .field("reader", &self.reader)
+            .field("function", &self.function)
             .finish()
     }
 }

@@ -13,6 +13,9 @@ use super::{Context, ErrorReport, FunctionRequest, FunctionResponse, Handler};
 /// Each invocation clones the service and calls the clone when it is ready. A layer that limits
 /// concurrency must share its state between clones, as those of tower do.
 ///
+/// [`HandlerService`](super::HandlerService) makes a service of a handler such as
+/// [`json`](super::json()), to put layers around it.
+///
 /// A layer may box errors, as many of tower do. See [`ErrorReport`] for the type that is reported.
 ///
 /// # Examples

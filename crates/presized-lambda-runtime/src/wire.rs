@@ -52,6 +52,12 @@ pub const FUNCTION_ERROR_BODY: HeaderName =
 pub const XRAY_ERROR_CAUSE: HeaderName =
     HeaderName::from_static("lambda-runtime-function-xray-error-cause");
 
+/// Carries the name of an extension that registers.
+pub const EXTENSION_NAME: HeaderName = HeaderName::from_static("lambda-extension-name");
+
+/// Carries the id of an extension: beside the response to its registration, and its requests.
+pub const EXTENSION_ID: HeaderName = HeaderName::from_static("lambda-extension-identifier");
+
 /// The value of [`RESPONSE_MODE`] for a streamed response.
 pub const STREAMING: HeaderValue = HeaderValue::from_static("streaming");
 

@@ -126,6 +126,10 @@ impl<H: Handler> Worker<H> {
                 span.record("response_bytes", bytes.len());
                 responder.respond(bytes).await
             }
+            Ok(Payload::Json(bytes)) => {
+                span.record("response_bytes", bytes.len());
+                responder.respond_json(bytes).await
+            }
             Ok(Payload::Stream(chunks)) => {
                 responder.respond_streaming(chunks.recorded_in(&span, self.failure_log)).await
             }

@@ -37,6 +37,7 @@ impl<H: Handler> StartRuntime for Attached<H> {
         let client = RuntimeClient::builder()
             .endpoint(runtime_api.to_string())
             .reader(function.reader(EVENT_MAX))
+            .function(function.config())
             .build()
             .map_err(io::Error::other)?;
         let mut shutdown = orders.clone();

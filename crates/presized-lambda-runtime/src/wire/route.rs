@@ -11,7 +11,9 @@ macro_rules! path {
     };
 }
 
-/// A route of the Runtime API: a method and a path.
+/// A route of the Runtime API, or of the
+/// [Extensions API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-extensions-api.html) beside
+/// it: a method and a path.
 ///
 /// # Examples
 ///
@@ -39,11 +41,19 @@ pub enum Route<'a> {
     RestoreNext,
     /// Posts an error of the restoration.
     RestoreError,
+    /// Registers an extension.
+    RegisterExtension,
+    /// Waits for the next event of an extension.
+    NextExtensionEvent,
 }
 
 impl<'a> Route<'a> {
     /// Returns the route of a request, or `None` if the Runtime API has no such route.
     pub fn parse(method: &Method, path: &'a str) -> Option<Self> {
+        let extension = [Self::RegisterExtension, Self::NextExtensionEvent];
+        if let Some(route) = extension.into_iter().find(|route| route.path() == path) {
+            return (*method == route.method()).then_some(route);
+        }
         let mut segments = path.strip_prefix(path!("/"))?.split('/');
         let route = match (segments.next()?, segments.next()?, segments.next()) {
             ("invocation", "next", None) => Self::NextInvocation,
@@ -60,10 +70,12 @@ impl<'a> Route<'a> {
     /// Returns the method of the route.
     pub fn method(&self) -> Method {
         match self {
-            Self::NextInvocation | Self::RestoreNext => Method::GET,
-            Self::Response(_) | Self::Error(_) | Self::InitError | Self::RestoreError => {
-                Method::POST
-            }
+            Self::NextInvocation | Self::RestoreNext | Self::NextExtensionEvent => Method::GET,
+            Self::Response(_)
+            | Self::Error(_)
+            | Self::InitError
+            | Self::RestoreError
+            | Self::RegisterExtension => Method::POST,
         }
     }
 
@@ -76,6 +88,8 @@ impl<'a> Route<'a> {
             Self::InitError => Cow::Borrowed(path!("/init/error")),
             Self::RestoreNext => Cow::Borrowed(path!("/restore/next")),
             Self::RestoreError => Cow::Borrowed(path!("/restore/error")),
+            Self::RegisterExtension => Cow::Borrowed("/2020-01-01/extension/register"),
+            Self::NextExtensionEvent => Cow::Borrowed("/2020-01-01/extension/event/next"),
         }
     }
 }
@@ -93,6 +107,8 @@ mod tests {
             Route::InitError,
             Route::RestoreNext,
             Route::RestoreError,
+            Route::RegisterExtension,
+            Route::NextExtensionEvent,
         ] {
             assert_eq!(Route::parse(&route.method(), &route.path()), Some(route));
             assert_eq!(Route::parse(&Method::PUT, &route.path()), None, "{route:?}");

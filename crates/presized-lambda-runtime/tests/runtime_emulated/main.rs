@@ -1,7 +1,9 @@
 //! Handlers behind the Invoke API of the emulator: the caller gets what they report.
 
 mod errors;
+mod graceful;
 mod init;
+mod layers;
 mod state;
 
 use std::time::Duration;

@@ -31,6 +31,10 @@ async fn json_is_parsed_and_written() {
         Ok::<_, Infallible>((context.request_id, numbers.iter().sum::<u32>()))
     };
     let posted = api.serve(json(sum)).await;
+    let posts = api.server.requests().into_iter().filter(super::is_post);
+    let types: Vec<_> =
+        posts.map(|post| post.header("content-type").unwrap_or_default().to_owned()).collect();
+    assert_eq!(types, ["application/json"; 2]);
     assert_eq!(posted, pairs(&[("a/response", r#"["a",3]"#), ("b/response", r#"["b",0]"#)]));
 }
 

@@ -1,6 +1,7 @@
 //! `Runtime::run` against a Runtime API that sends what a test says.
 
 mod concurrency;
+mod extension;
 mod failures;
 mod handlers;
 mod log;
