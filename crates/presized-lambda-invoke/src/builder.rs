@@ -50,7 +50,8 @@ pub struct ClientBuilder {
     /// Reads a variable. It is `None` if the environment is not read.
     pub(super) environment: Option<Lookup>,
     region: Option<String>,
-    endpoint: Option<String>,
+    /// The setting that has an endpoint URL, for errors, and the URL.
+    endpoint: Option<(&'static str, String)>,
     fips: Option<bool>,
     dual_stack: Option<bool>,
     credentials: Option<Provider>,
@@ -128,7 +129,7 @@ impl ClientBuilder {
     /// setting, `AWS_ENDPOINT_URL_LAMBDA` or `AWS_ENDPOINT_URL` decides the endpoint if the
     /// [`environment`](Self::environment) is read, and otherwise the region does.
     pub fn endpoint(mut self, url: impl Into<String>) -> Self {
-        self.endpoint = Some(url.into());
+        self.endpoint = Some(("endpoint()", url.into()));
         self
     }
 
@@ -147,7 +148,7 @@ impl ClientBuilder {
     /// Sets the credentials: fixed ones, or a provider such as the default chain of `aws-config`.
     ///
     /// The client caches the credentials of a provider until shortly before they expire. While the
-    /// provider fails or has no others, they are used on after they have expired, and Lambda
+    /// provider fails or has no others, they are still used after they have expired, and Lambda
     /// decides whether it accepts them. While there are none, a call waits for the provider for at
     /// most 5 seconds.
     pub fn credentials(mut self, provider: impl ProvideCredentials + 'static) -> Self {

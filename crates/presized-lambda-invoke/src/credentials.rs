@@ -65,8 +65,8 @@ impl fmt::Display for NoCredentials {
 
 impl std::error::Error for NoCredentials {}
 
-const PROVIDER: &str = "the credentials of a profile, a container or an instance need a provider, \
-    such as that of aws-config";
+const PROVIDER: &str = "for those of a profile, a container or an instance, enable the feature \
+    aws-config and call ClientBuilder::from_conf()";
 const ACCESS_KEY_ID: &str = "AWS_ACCESS_KEY_ID";
 const SECRET_ACCESS_KEY: &str = "AWS_SECRET_ACCESS_KEY";
 const SESSION_TOKEN: &str = "AWS_SESSION_TOKEN";
@@ -127,8 +127,8 @@ mod tests {
         ] {
             let missing = read(key_id, secret, Some("token")).expect_err("one is not set");
             let expected = format!(
-                "{expected}; the credentials of a profile, a container or an instance need a \
-                 provider, such as that of aws-config"
+                "{expected}; for those of a profile, a container or an instance, enable the feature \
+                 aws-config and call ClientBuilder::from_conf()"
             );
             assert_eq!(missing.to_string(), expected);
         }

@@ -21,7 +21,8 @@ use super::environment::variable;
 /// [`fips`] and [`dual_stack`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EndpointSettings<'a> {
-    pub(super) endpoint: Option<&'a str>,
+    /// The setting of the code that has an endpoint URL, and the URL.
+    pub(super) endpoint: Option<(&'static str, &'a str)>,
     pub(super) region: Option<&'a str>,
     pub(super) fips: bool,
     pub(super) dual_stack: bool,
@@ -167,11 +168,11 @@ impl std::error::Error for EndpointError {
 
 /// Returns the first setting that has an endpoint URL, and the URL.
 fn configured_url(
-    code: Option<&str>,
+    code: Option<(&'static str, &str)>,
     lookup: &dyn Fn(&str) -> Option<String>,
 ) -> Option<(&'static str, String)> {
-    if let Some(url) = code {
-        return Some(("endpoint()", url.to_owned()));
+    if let Some((setting, url)) = code {
+        return Some((setting, url.to_owned()));
     }
     if is_true(lookup, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS") {
         return None;

@@ -9,7 +9,7 @@ pub(super) enum InputError {
     Json(serde_json::Error),
     /// The name of a header has characters that a name cannot have.
     HeaderName(http::Error),
-    /// The value of a header has characters that a header cannot carry.
+    /// The value of a header has a control character.
     Header { name: HeaderName, source: http::Error },
     /// The client or its connection sets this header. There may be a setter.
     Reserved { name: HeaderName, setter: Option<&'static str> },
@@ -28,7 +28,10 @@ impl fmt::Display for InputError {
                  digits and hyphens",
             ),
             Self::Header { name, .. } => {
-                write!(f, "value of {name} has characters that a header cannot carry")
+                write!(
+                    f,
+                    "value of {name} has a control character, such as a line break: remove it"
+                )
             }
             Self::Reserved { name, setter: None } => {
                 write!(f, "header {name} is set by the client and cannot be replaced")

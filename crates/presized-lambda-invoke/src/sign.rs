@@ -185,9 +185,11 @@ pub(super) enum SignError {
 impl fmt::Display for SignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Credential => "access key id or region has characters that a header cannot carry",
+            Self::Credential => {
+                "access key id or region has a control character, such as a line break: remove it"
+            }
             Self::SessionToken => {
-                "session token has characters that a header cannot carry, such as a line break"
+                "session token has a control character, such as a line break: remove it"
             }
             Self::Date => "clock is after the year 9999, which a signature cannot express",
         })

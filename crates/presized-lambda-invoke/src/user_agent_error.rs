@@ -8,7 +8,7 @@ pub(super) struct UserAgentError(pub(super) InvalidHeaderValue);
 
 impl fmt::Display for UserAgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("user agent has characters that a header cannot carry")
+        f.write_str("user agent has a control character, such as a line break: remove it")
     }
 }
 

@@ -35,7 +35,7 @@ impl ClientBuilder {
         let (region, is_pseudo) =
             region.map_or((None, false), |(region, is_pseudo)| (Some(region), is_pseudo));
         let settings = EndpointSettings {
-            endpoint: self.endpoint.as_deref(),
+            endpoint: self.endpoint.as_ref().map(|(setting, url)| (*setting, &**url)),
             region: region.as_deref(),
             fips: is_pseudo || self.fips.unwrap_or_else(|| endpoint::fips(&lookup)),
             dual_stack: self.dual_stack.unwrap_or_else(|| endpoint::dual_stack(&lookup)),

@@ -52,7 +52,7 @@ impl ClientBuilder {
         let mut builder = Self::new();
         builder.region = config.region().map(ToString::to_string);
         builder.credentials = config.credentials_provider().map(Provider::new);
-        builder.endpoint = endpoint_url(config);
+        builder.endpoint = endpoint_url(config).map(|url| ("from_conf()", url));
         builder.fips = config.use_fips();
         builder.dual_stack = config.use_dual_stack();
         builder.user_agent = config.app_name().map(|name| format!("{AGENT} app/{name}"));

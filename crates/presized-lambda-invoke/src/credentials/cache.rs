@@ -75,7 +75,7 @@ impl CredentialsCache {
     /// Returns the credentials of the provider. It does not wait while the cached ones do not
     /// expire soon.
     ///
-    /// Credentials that have expired are used on while the provider fails or has no others: AWS may
+    /// Credentials that have expired are still used while the provider fails or has no others: AWS may
     /// have extended them, or the clock may be wrong. The service decides.
     pub(crate) async fn get(&self) -> Result<Credentials, CredentialsError> {
         match self.find() {
@@ -161,11 +161,11 @@ impl CredentialsCache {
             Ok(Ok(credentials)) => return Some(credentials),
             Ok(Err(error)) => {
                 let error: &(dyn StdError + 'static) = &error;
-                tracing::warn!(error, "credentials could not be refreshed, and are used further");
+                tracing::warn!(error, "credentials could not be refreshed and are still used");
             }
             Err(_elapsed) => tracing::warn!(
                 provider = self.name,
-                "credentials are used further, because their provider has returned no others in \
+                "credentials are still used, because their provider has returned no others in \
                  {patience:?}"
             ),
         }

@@ -13,7 +13,8 @@ fn environment<'a>(
 }
 
 fn of_url(url: &str) -> Result<Endpoint, EndpointError> {
-    let settings = EndpointSettings { endpoint: Some(url), ..EndpointSettings::default() };
+    let settings =
+        EndpointSettings { endpoint: Some(("endpoint()", url)), ..EndpointSettings::default() };
     Endpoint::resolve(&settings, &environment(&[]))
 }
 
@@ -57,7 +58,7 @@ fn endpoint_of_code_precedes_service_variable_general_variable_and_region() {
         let set: Vec<_> = variables.into_iter().filter(|(_, value)| !value.is_empty()).collect();
         for variables in [&variables[..], &set] {
             let settings = EndpointSettings {
-                endpoint: Some(code).filter(|code| !code.is_empty()),
+                endpoint: Some(("endpoint()", code)).filter(|(_, code)| !code.is_empty()),
                 region: Some("eu-west-1"),
                 ..EndpointSettings::default()
             };
@@ -129,7 +130,7 @@ fn region_must_be_one_host_label() {
         assert_eq!(of_region(region, false, false).err(), Some(refused.clone()));
         // It is refused even if only the signature needs it.
         let settings = EndpointSettings {
-            endpoint: Some("http://localhost"),
+            endpoint: Some(("endpoint()", "http://localhost")),
             region: Some(region),
             ..EndpointSettings::default()
         };
@@ -142,7 +143,8 @@ fn url_of_any_setting_excludes_fips_and_dual_stack() {
     let fips = |setting| EndpointError::Fips { setting };
     let dual_stack = |setting| EndpointError::DualStack { setting };
     for (code, variable, setting) in [
-        (Some("http://code"), "", "endpoint()"),
+        (Some(("endpoint()", "http://code")), "", "endpoint()"),
+        (Some(("from_conf()", "http://code")), "", "from_conf()"),
         (None, "AWS_ENDPOINT_URL_LAMBDA", "AWS_ENDPOINT_URL_LAMBDA"),
         (None, "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL"),
     ] {

@@ -167,7 +167,8 @@ fn resolve(
 }
 
 fn endpoint(url: &str) -> Endpoint {
-    let settings = EndpointSettings { endpoint: Some(url), ..EndpointSettings::default() };
+    let settings =
+        EndpointSettings { endpoint: Some(("endpoint()", url)), ..EndpointSettings::default() };
     Endpoint::resolve(&settings, &|_| None).unwrap()
 }
 

@@ -72,16 +72,16 @@ fn missing_credentials_are_asked_for_where_they_are_looked_for() {
     assert_eq!(
         source(error),
         "no credentials are set: call credentials(), or call environment() to read \
-         AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; the credentials of a profile, a container or \
-         an instance need a provider, such as that of aws-config"
+         AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; for those of a profile, a container or an \
+         instance, enable the feature aws-config and call ClientBuilder::from_conf()"
     );
     let mut builder = Client::builder().region("us-east-1");
     builder.environment = Some(|_| None);
     assert_eq!(
         source(builder.build().err()),
         "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set: set them, or call credentials(); \
-         the credentials of a profile, a container or an instance need a provider, such as that of \
-         aws-config"
+         for those of a profile, a container or an instance, enable the feature aws-config and call \
+         ClientBuilder::from_conf()"
     );
 }
 
@@ -91,5 +91,6 @@ fn user_agent_that_a_header_cannot_carry_is_named() {
     let builder = Client::builder().region("us-east-1").credentials(credentials);
     let kind = builder.user_agent("a\nb").build().expect_err("a line break").into_kind();
     let crate::ErrorKind::Config(source) = kind else { panic!("{kind:?}") };
-    assert_eq!(source.to_string(), "user agent has characters that a header cannot carry");
+    let expected = "user agent has a control character, such as a line break: remove it";
+    assert_eq!(source.to_string(), expected);
 }

@@ -12,6 +12,7 @@ use aws_types::service_config::LoadServiceConfig;
 use presized_support::scripted::{Reply, Scripted};
 
 use super::*;
+use crate::ErrorKind;
 use crate::call_options::{CallOptions, Deadline};
 use crate::retry::RetryPolicy;
 
@@ -123,7 +124,23 @@ fn endpoint_of_the_code_precedes_the_one_of_the_service_and_that_the_shared_one(
     shared.insert_origin("endpoint_url", Origin::shared_profile_file());
     for (config, expected) in [(code, "http://code"), (own, "http://own"), (shared, "http://all")] {
         let builder = ClientBuilder::from_conf(&config.build());
-        assert_eq!(builder.endpoint.as_deref(), Some(expected));
+        assert_eq!(builder.endpoint, Some(("from_conf()", expected.to_owned())));
+    }
+}
+
+#[test]
+fn endpoint_that_is_refused_is_named_after_from_conf() {
+    for (config, expected) in [
+        (config().endpoint_url("ftp://host"), "endpoint URL of from_conf() is invalid"),
+        (
+            config().endpoint_url("http://host").use_dual_stack(true),
+            "endpoint URL of from_conf() cannot be combined with dual_stack() or \
+             AWS_USE_DUALSTACK_ENDPOINT: unset one of them",
+        ),
+    ] {
+        let error = ClientBuilder::from_conf(&config.build()).build().expect_err(expected);
+        let ErrorKind::Config(source) = error.into_kind() else { panic!("{expected}") };
+        assert_eq!(source.to_string(), expected);
     }
 }
 
