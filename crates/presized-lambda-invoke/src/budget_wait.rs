@@ -21,7 +21,7 @@ pub(super) struct BudgetWait {
     budget: MemoryBudget,
     /// The time of all waits that have ended, in nanoseconds.
     waited: AtomicU64,
-    /// Whether the log has the wait of this call.
+    /// True after the wait of this call was logged.
     logged: AtomicBool,
 }
 
@@ -40,8 +40,8 @@ impl BudgetWait {
     /// Waits until a response of one byte would not have to wait, and returns false at the
     /// deadline.
     ///
-    /// The budget then has a free byte, and no response waits that asked before. A function that
-    /// runs while others wait for memory would only add to them.
+    /// The budget then has a free byte, and no earlier response waits. The response of a function
+    /// that runs while others wait for memory would only wait too.
     pub(super) async fn has_room(&self, deadline: Instant) -> bool {
         if self.budget.in_use() == 0 {
             return true;
@@ -118,7 +118,7 @@ impl Drop for Waiting<'_> {
 /// Observes a body to tell whether its read waits for the body or for memory.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
-    /// Whether the body has no frame yet.
+    /// True while the read waits for a frame of the body.
     pending: AtomicBool,
     /// The frames of the current poll and their bytes, as the reader weighs them.
     weight: AtomicU64,
@@ -135,8 +135,8 @@ impl Watch {
         self.weight.store(0, Ordering::Relaxed);
     }
 
-    /// Returns whether the poll that has ended without a result waits for memory: it does not wait
-    /// for the body, and it has not yielded to other tasks.
+    /// Returns whether a read whose poll has ended without a result waits for memory. Otherwise it
+    /// waits for the body, or it has yielded to other tasks.
     fn is_waiting(&self) -> bool {
         !self.pending.load(Ordering::Relaxed) && self.weight.load(Ordering::Relaxed) < YIELD
     }
@@ -180,6 +180,6 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Watched<'_, B> {
 const LONG: Duration = Duration::from_secs(1);
 
 /// The weight of one poll at which a read yields to other tasks, and the weight of a frame without
-/// its bytes, as [`Collect`] documents them.
+/// its bytes. [`Collect`] documents both.
 const YIELD: u64 = 1 << 20;
 const FRAME: u64 = 4 << 10;

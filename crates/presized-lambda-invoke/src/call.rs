@@ -346,7 +346,7 @@ struct Failure {
     wrong: Option<Wrong>,
 }
 
-/// What was wrong with the signature of an attempt.
+/// The part of a signature that was wrong.
 enum Wrong {
     /// The clock, which may be the reason, and is corrected now.
     Clock,

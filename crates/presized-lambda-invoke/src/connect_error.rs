@@ -7,6 +7,7 @@ use std::time::Duration;
 use rustls::{CertificateError, InvalidMessage};
 use tokio::time::error::Elapsed;
 
+use super::causes::find;
 use super::connector::TcpError;
 use super::proxy::{Proxy, ProxyError};
 use super::transport::TransportError;
@@ -144,13 +145,19 @@ impl fmt::Display for ConnectError {
                 "no trusted root has signed the certificate of the server: call \
                  root_certificates_pem() to trust its root",
             ),
-            Self::Certificate(_) => f.write_str("certificate of the server is invalid"),
+            Self::Certificate(_) => f.write_str(
+                "certificate of the server is invalid: check the certificate, the host of the \
+                 endpoint URL and the clock",
+            ),
             Self::NotTls(_) => f.write_str(
                 "server does not speak TLS at this port: use http in the endpoint URL, or the \
                  port of https",
             ),
             Self::Proxy(error) => error.fmt(f),
-            Self::Tls(_) => f.write_str("TLS handshake failed"),
+            Self::Tls(_) => f.write_str(
+                "TLS handshake failed: check the endpoint URL, and call client_certificate_pem() if \
+                 the server requires a certificate",
+            ),
             Self::NotHttp2 => f.write_str(
                 "server did not agree to HTTP/2 by ALPN: use another http_version() than Http2",
             ),
@@ -172,20 +179,4 @@ impl StdError for ConnectError {
             | Self::Tls(source) => Some(&**source),
         }
     }
-}
-
-/// Returns the first error of a type among an error and its causes.
-fn find<'a, T: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a T> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = error.downcast_ref() {
-            return Some(found);
-        }
-        // The source of an `io::Error` is the source of the error in it.
-        next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-            Some(inner) => Some(inner),
-            None => error.source(),
-        };
-    }
-    None
 }

@@ -144,7 +144,7 @@ struct Failure {
     kind: io::ErrorKind,
     /// Taken by the first report.
     error: Option<io::Error>,
-    /// Whether nothing more is read.
+    /// True after the end of the read side: nothing more is read.
     is_over: bool,
     deadline: Pin<Box<Sleep>>,
 }
@@ -175,9 +175,9 @@ impl Failure {
     }
 }
 
-/// The time that an error is held back after the last byte. The rest of a response is in the
-/// receive buffer when the server has reset the connection, so only a caller that does not read, or
-/// an error that the server does not know of, lets it pass.
+/// The time that an error is held back after the last byte. It passes only if the caller does not
+/// read, or if the server does not know of the error. After a reset by the server, the rest of the
+/// response is in the receive buffer.
 const HOLD: Duration = Duration::from_secs(5);
 
 /// The bytes that are read at once after a failed write.

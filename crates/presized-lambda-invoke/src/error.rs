@@ -86,9 +86,9 @@ impl Error {
     }
 
     /// Returns whether the same call can succeed a little later: the connection failed, the call
-    /// timed out, or Lambda refused it temporarily. A connection that failed because the certificate
-    /// of the server is invalid or not trusted, or because the server does not speak TLS or HTTP/2 as
-    /// required, is not transient. The client has already made its [`attempts`](Self::attempts).
+    /// timed out, or Lambda refused it temporarily. Some failures of a connection are permanent, such
+    /// as a certificate that is not trusted: see [`ConnectErrorKind`]. The client has already made
+    /// its [`attempts`](Self::attempts).
     ///
     /// [`may_have_run`](Self::may_have_run) tells whether a retry is safe.
     pub fn is_transient(&self) -> bool {
@@ -157,8 +157,8 @@ impl Error {
         self.0.request_id.as_deref()
     }
 
-    /// Returns the bytes that had arrived of a response that broke off, timed out or was too long, or
-    /// of a stream that was being [collected](super::ResponseStream::collect).
+    /// Returns the bytes that had arrived of a response that broke off, timed out or was too long. It
+    /// does so for a stream that was being [collected](super::ResponseStream::collect) too.
     ///
     /// It is empty if the declared length was over the limit, because nothing was read then.
     pub fn into_partial(self) -> Bytes {

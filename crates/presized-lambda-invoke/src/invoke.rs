@@ -182,6 +182,9 @@ impl Invoke<Invocation> {
 
     /// Sends the call and reads its whole response.
     ///
+    /// While the memory budget of the client is full, or other responses wait for it, the call waits
+    /// before it is sent: see [`ClientBuilder::reader`](super::ClientBuilder::reader).
+    ///
     /// # Errors
     ///
     /// Returns an [`Error`], which tells whether the function

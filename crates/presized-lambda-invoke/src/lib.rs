@@ -16,8 +16,9 @@
 //   request_body                      the connection
 //   invocation, stream, frame_*,
 //   error_report                      the response
-//   error, *_error, timeout, arrived,
-//   recorder, call_report, outcome    errors and reports
+//   error, *_error, causes, timeout,
+//   arrived, recorder, call_report,
+//   outcome                           errors and reports
 //   wire                              names and limits of the API
 mod arrived;
 mod budget_wait;
@@ -26,6 +27,7 @@ mod call;
 mod call_options;
 mod call_report;
 mod canonical;
+mod causes;
 mod client;
 mod clock;
 mod connect_error;

@@ -127,13 +127,14 @@ impl ResponseStream {
     ///
     /// The buffer uses the pool and the budget of the client. One frame of at most 24 MiB is in
     /// memory besides, which neither counts. The deadline of the call bounds this too, with the wait
-    /// for the budget, and so does the [idle timeout](super::ClientBuilder::stream_idle_timeout),
-    /// which does not count the wait for the budget.
+    /// for the budget. The [idle timeout](super::ClientBuilder::stream_idle_timeout) does not count
+    /// the wait for the budget.
     ///
     /// # Errors
     ///
     /// Returns the error of the stream, [`TooLarge`](super::ErrorKind::TooLarge) over the limit, or
-    /// [`Memory`](super::ErrorKind::Memory) if the limit does not fit into the budget.
+    /// [`Memory`](super::ErrorKind::Memory) if the limit does not fit into the budget. Returns
+    /// [`BudgetFull`](super::ErrorKind::BudgetFull) if the budget had no room until the deadline.
     /// [`Error::into_partial`] returns the bytes that had arrived.
     ///
     /// # Cancel safety

@@ -18,7 +18,7 @@ pub enum TimeoutLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TimeoutPhase {
-    /// The call had not begun to wait.
+    /// It had sent nothing and waited for nothing yet.
     Start,
     /// It waited for the credentials provider.
     Credentials,

@@ -6,12 +6,12 @@ use super::build::AGENT;
 use crate::credentials::Provider;
 
 impl ClientBuilder {
-    /// Makes a builder with the settings of an [`SdkConfig`], which `aws_config` loads from
-    /// profiles, containers, IAM Identity Center and the other sources of the AWS SDKs.
+    /// Makes a builder with the settings of an [`SdkConfig`]. `aws_config` loads them from profiles,
+    /// containers, IAM Identity Center and the other sources of the AWS SDKs.
     ///
-    /// A setting that is made afterwards precedes. To read proxies and traces too, which an
-    /// [`SdkConfig`] does not have, call [`environment`](Self::environment) afterwards. It then also
-    /// gives a region, credentials or an endpoint that the [`SdkConfig`] lacks.
+    /// A later call of a setter replaces a setting. An [`SdkConfig`] has neither proxies nor traces:
+    /// call [`environment`](Self::environment) afterwards to read them. It then also gives a region,
+    /// credentials or an endpoint that the [`SdkConfig`] lacks.
     ///
     /// | `SdkConfig` | here |
     /// | --- | --- |

@@ -1,8 +1,8 @@
 //! The partitions of AWS: the regions of each, and the domains of its hosts
 //! (<https://github.com/boto/botocore/blob/develop/botocore/data/partitions.json>).
 //!
-//! No crate of AWS for Rust exports them: each SDK crate, such as aws-sdk-lambda 1.156, has them in a
-//! private module, and aws-types 1.7 and aws-config 1.13 have no partitions (read on 2026-12-01).
+//! No crate of AWS for Rust exports them. Each SDK crate, such as aws-sdk-lambda 1.156, has them in a
+//! private module. aws-types 1.7 and aws-config 1.13 have no partitions (read on 2026-12-01).
 
 /// A group of regions with the same domains. Each partition has FIPS and dual-stack hosts.
 #[derive(Debug)]

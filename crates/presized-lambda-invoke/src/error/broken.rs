@@ -5,17 +5,18 @@ use std::io;
 use presized::CollectError;
 
 use crate::arrived::Arrived;
+use crate::causes::causes;
 
-/// How a response is broken, as [`Error`](crate::Error) displays it. The error behind it is its
-/// source.
+/// The defect of a response, as [`Error`](crate::Error) displays it. The error that caused it is the
+/// source of that.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Broken {
-    what: What,
+    defect: Defect,
     arrived: Arrived,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum Defect {
     /// No head arrived.
     Missing(&'static str),
     /// The body has no end.
@@ -27,22 +28,22 @@ enum What {
 impl Broken {
     /// Describes an error before the head of the response arrived.
     pub(super) fn missing(source: &(dyn StdError + 'static)) -> Self {
-        Self { what: What::Missing(cause(source)), arrived: Arrived::NOTHING }
+        Self { defect: Defect::Missing(cause(source)), arrived: Arrived::NOTHING }
     }
 
     /// Describes an error of the connection while the response arrived.
     pub(super) fn cut(source: &(dyn StdError + 'static), arrived: Arrived) -> Self {
-        Self { what: What::Cut(cause(source)), arrived }
+        Self { defect: Defect::Cut(cause(source)), arrived }
     }
 
     /// Describes a response that ended early without an error of the connection.
     pub(super) fn ended(arrived: Arrived) -> Self {
-        Self { what: What::Cut("it ended early"), arrived }
+        Self { defect: Defect::Cut("it ended early"), arrived }
     }
 
     /// Describes a response that is invalid.
     pub(super) fn invalid(arrived: Arrived) -> Self {
-        Self { what: What::Invalid, arrived }
+        Self { defect: Defect::Invalid, arrived }
     }
 
     pub(super) fn read(error: &CollectError<io::Error>) -> Self {
@@ -55,7 +56,7 @@ impl Broken {
                 Self::ended(Arrived { received, declared: Some(*declared) })
             }
             CollectError::TooSlow { .. } => {
-                Self { what: What::TooSlow, arrived: Arrived { received, declared: None } }
+                Self { defect: Defect::TooSlow, arrived: Arrived { received, declared: None } }
             }
             _ => Self::invalid(Arrived { received, declared: None }),
         }
@@ -65,29 +66,18 @@ impl Broken {
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let arrived = self.arrived;
-        match self.what {
-            What::Missing(cause) => write!(f, "no response: {cause}"),
-            What::Cut(cause) => write!(f, "response is incomplete: {cause} after {arrived}"),
-            What::Invalid => write!(f, "response is invalid after {arrived}"),
-            What::TooSlow => write!(f, "response is too slow: stopped after {arrived}"),
+        match self.defect {
+            Defect::Missing(cause) => write!(f, "no response: {cause}"),
+            Defect::Cut(cause) => write!(f, "response is incomplete: {cause} after {arrived}"),
+            Defect::Invalid => write!(f, "response is invalid after {arrived}"),
+            Defect::TooSlow => write!(f, "response is too slow: stopped after {arrived}"),
         }
     }
 }
 
 /// Describes an error of a connection in brief.
 fn cause(error: &(dyn StdError + 'static)) -> &'static str {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = cause_of(error) {
-            return found;
-        }
-        // The source of an `io::Error` is the source of the error in it.
-        next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
-            Some(inner) => Some(inner),
-            None => error.source(),
-        };
-    }
-    "the connection failed"
+    causes(error).find_map(cause_of).unwrap_or("the connection failed")
 }
 
 fn cause_of(error: &(dyn StdError + 'static)) -> Option<&'static str> {

@@ -66,13 +66,13 @@ impl<R> Invoke<R> {
     /// Sets a header that has no setter of its own. It is signed, and it replaces a header of the
     /// same name.
     ///
-    /// A value may have any bytes except control characters. A non-UTF-8 value is signed byte for
-    /// byte, and a recipient decides whether it accepts it.
+    /// A value may have any bytes except control characters other than a tab. A value that is not
+    /// UTF-8 is signed byte for byte, and the server decides whether it accepts it.
     ///
     /// The call fails with [`ErrorKind::BadInput`](crate::ErrorKind::BadInput) and is not sent if
-    /// the name or the value is invalid, if the value begins or ends with a space or a tab, or if
-    /// the client sets the header itself: `Host`, `Authorization`, `Content-Length`, `User-Agent`,
-    /// the headers of a signature, of a trace and of a connection.
+    /// the name or the value is invalid, or if the value begins or ends with a space or a tab. It
+    /// fails too if the client sets the header itself: `Host`, `Authorization`, `Content-Length`,
+    /// `User-Agent`, the headers of a signature, of a trace and of a connection.
     ///
     /// # Examples
     ///

@@ -70,7 +70,7 @@ impl Service<Uri> for Dialer {
 #[derive(Debug)]
 pub(crate) struct Dialed {
     pub(crate) tcp: TokioIo<TcpStream>,
-    /// Whether a proxy reads the requests, which need an absolute URI then.
+    /// True if a proxy reads the requests, which then need an absolute URI.
     forwards: bool,
 }
 

@@ -158,6 +158,6 @@ async fn wait_for_the_budget_is_reported() {
 
 const MIB: usize = 1 << 20;
 
-/// Shorter than a wait that is logged: a thread without a log that reaches the log line first would
-/// turn it off for the test that reads it.
+/// Shorter than a wait that is logged. The first thread that reaches the log line decides whether it
+/// is logged at all, and only the thread of one test has a log.
 const PATIENCE: Duration = Duration::from_millis(900);

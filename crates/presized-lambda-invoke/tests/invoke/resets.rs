@@ -47,7 +47,7 @@ async fn other_calls_on_the_connection_succeed_while_a_thousand_end_early() {
     }
 }
 
-/// Why a call ends early.
+/// The way in which a call ends early.
 #[derive(Clone, Copy, Debug)]
 enum Early {
     OverLimit,

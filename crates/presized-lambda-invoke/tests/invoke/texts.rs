@@ -1,27 +1,20 @@
 //! The texts of errors: each says why the call failed and whether the function may have run.
 
-use std::error::Error as StdError;
 use std::time::Duration;
 
 use bytes::Bytes;
 use presized_lambda_invoke::{ConnectErrorKind, Error, ErrorKind, HttpVersion};
+use presized_support::chain::messages;
 use presized_support::scripted::{Reply, Scripted};
 
 use super::{builder, ok, service_error};
 
 /// Returns the text of an error and of its sources, with `TIME` for the time since the call began.
 pub(crate) fn text(error: &Error) -> String {
-    let mut text = error.to_string();
-    if let Some((before, rest)) = text.split_once("timed out after ") {
-        let (_, rest) = rest.split_once(':').expect("the limit follows");
-        text = format!("{before}timed out after TIME:{rest}");
-    }
-    let mut next = error.source();
-    while let Some(source) = next {
-        text = format!("{text}: {source}");
-        next = source.source();
-    }
-    text
+    let text = messages(error).join(": ");
+    let Some((before, rest)) = text.split_once("timed out after ") else { return text };
+    let (_, rest) = rest.split_once(':').expect("the limit follows");
+    format!("{before}timed out after TIME:{rest}")
 }
 
 fn kind(error: &Error) -> &'static str {
@@ -283,7 +276,8 @@ async fn error_of_a_tls_handshake_has_a_kind() {
         text(&error),
         format!(
             "connection failed before the request was processed: request to {address} failed: TLS \
-             handshake failed: received fatal alert: HandshakeFailure"
+             handshake failed: check the endpoint URL, and call client_certificate_pem() if the \
+             server requires a certificate: received fatal alert: HandshakeFailure"
         )
     );
     assert_eq!(error.connect_kind(), Some(ConnectErrorKind::Tls));

@@ -16,7 +16,7 @@ pub struct Early {
     pub end: End,
 }
 
-/// What a server does after an early response.
+/// The end of a connection after an early response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// It drops the connection. The kernel resets it, because bytes are unread.
