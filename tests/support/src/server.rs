@@ -204,8 +204,17 @@ async fn respond_raw(mut stream: TcpStream, response: &[u8]) -> io::Result<()> {
 /// Returns a certificate for the loopback address, and an acceptor that presents it and agrees to
 /// these protocols by ALPN.
 pub fn certify(protocols: &[&str]) -> io::Result<(CertificateDer<'static>, TlsAcceptor)> {
-    let certified = rcgen::generate_simple_self_signed([Ipv4Addr::LOCALHOST.to_string()])
-        .map_err(io::Error::other)?;
+    certify_for([], protocols)
+}
+
+/// Does the same as [`certify`] for a certificate that has other names too.
+pub fn certify_for<const N: usize>(
+    names: [&str; N],
+    protocols: &[&str],
+) -> io::Result<(CertificateDer<'static>, TlsAcceptor)> {
+    let mut all = vec![Ipv4Addr::LOCALHOST.to_string()];
+    all.extend(names.map(str::to_owned));
+    let certified = rcgen::generate_simple_self_signed(all).map_err(io::Error::other)?;
     let certificate = certified.cert.der().clone();
     let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
     let mut config =

@@ -2,11 +2,9 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 
-use rustls::ServerConfig;
-use rustls::crypto::ring::default_provider;
-use rustls::pki_types::PrivatePkcs8KeyDer;
+use presized_support::client::pem;
+use presized_support::server::certify_for;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
@@ -22,18 +20,8 @@ pub(crate) struct Terminator {
 
 impl Terminator {
     /// Starts a server that agrees on this protocol by ALPN, and passes the plain text on to `plain`.
-    pub(crate) async fn start(plain: SocketAddr, protocol: &[u8]) -> Self {
-        let names = [Ipv4Addr::LOCALHOST.to_string(), HOST.to_owned()];
-        let certified = rcgen::generate_simple_self_signed(names).unwrap();
-        let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
-        let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_no_client_auth()
-            .with_single_cert(vec![certified.cert.der().clone()], key.into())
-            .unwrap();
-        config.alpn_protocols = vec![protocol.to_vec()];
-        let acceptor = TlsAcceptor::from(Arc::new(config));
+    pub(crate) async fn start(plain: SocketAddr, protocol: &str) -> Self {
+        let (certificate, acceptor) = certify_for([HOST], &[protocol]).unwrap();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move {
@@ -41,7 +29,7 @@ impl Terminator {
                 tokio::spawn(pass(acceptor.clone(), stream, plain));
             }
         });
-        Self { address, certificate_pem: certified.cert.pem() }
+        Self { address, certificate_pem: pem(&certificate) }
     }
 }
 

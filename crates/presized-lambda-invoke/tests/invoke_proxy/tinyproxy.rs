@@ -15,7 +15,7 @@ use crate::{builder, shown};
 async fn tunnel_with_credentials_is_opened_once() {
     let Some(proxy) = start() else { return };
     let server = Scripted::start(|_, request| Reply::response("200 OK", &[], &request.body));
-    let tls = Terminator::start(server.address(), b"http/1.1").await;
+    let tls = Terminator::start(server.address(), "http/1.1").await;
     let client = builder()
         .endpoint(format!("https://{}", tls.address))
         .root_certificates_pem(&tls.certificate_pem)

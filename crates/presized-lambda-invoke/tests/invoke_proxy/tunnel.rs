@@ -11,7 +11,7 @@ use crate::{HOST, builder, shown};
 #[tokio::test]
 async fn one_tunnel_with_credentials_serves_many_calls() {
     let server = Scripted::start(|_, _| Reply::response("200 OK", &[], "hello"));
-    let tls = Terminator::start(server.address(), b"http/1.1").await;
+    let tls = Terminator::start(server.address(), "http/1.1").await;
     let proxy = Relay::start(tls.address);
     let client = builder()
         .root_certificates_pem(&tls.certificate_pem)
@@ -45,7 +45,7 @@ async fn http2_is_agreed_on_through_a_tunnel() {
     let emulator = Emulator::builder().function("echo", Function::new()).start().await.unwrap();
     emulator.attach("echo", raw(echo)).unwrap();
     let plain = emulator.url().strip_prefix("http://").unwrap().parse().unwrap();
-    let tls = Terminator::start(plain, b"h2").await;
+    let tls = Terminator::start(plain, "h2").await;
     let proxy = Relay::start(tls.address);
     for version in [HttpVersion::Negotiated, HttpVersion::Http2] {
         let client = builder()
@@ -72,7 +72,7 @@ async fn http2_is_agreed_on_through_a_tunnel() {
 #[tokio::test]
 async fn endpoint_without_a_trusted_root_is_refused_through_a_tunnel() {
     let server = Scripted::start(|_, _| Reply::response("200 OK", &[], "hello"));
-    let tls = Terminator::start(server.address(), b"http/1.1").await;
+    let tls = Terminator::start(server.address(), "http/1.1").await;
     let proxy = Relay::start(tls.address);
     let other = rcgen::generate_simple_self_signed([HOST.to_owned()]).unwrap();
     let client = builder()
