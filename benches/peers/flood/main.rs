@@ -1,5 +1,5 @@
 //! A hundred thousand calls, many at a time. One response in a hundred is broken. No call may be
-//! lost, none may run twice, and memory must not grow. It is so without TLS, and then with TLS.
+//! lost, none may run twice, and memory must not grow. All of it runs without TLS and then with TLS.
 //!
 //! This process runs the server, which records each call. The client is a process of its own. The
 //! records of both are compared, call by call.

@@ -8,7 +8,7 @@ use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
 use presized_support::client::Error;
 use serde::{Deserialize, Serialize};
 
-/// A server as its clients have to know it.
+/// The address of a server and its certificate, for its clients.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Endpoint {
     /// The address of the server.
