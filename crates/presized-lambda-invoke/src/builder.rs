@@ -4,6 +4,8 @@ mod build;
 #[cfg(feature = "aws-config")]
 mod from_conf;
 mod proxy;
+mod retry;
+mod tls;
 
 use std::env;
 use std::fmt;
@@ -18,7 +20,7 @@ use super::proxy::ProxySetting;
 use super::recorder::Hook;
 use super::retry::RetryPolicy;
 use super::retry_quota::RETRY_QUOTA;
-use super::tls_settings::{Identity, TlsSettings};
+use super::tls_settings::TlsSettings;
 use super::trace::Lookup;
 use super::{CallReport, HttpVersion};
 
@@ -197,51 +199,6 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the maximum number of attempts of a call, including the first. The default is 3, and 0
-    /// counts as 1.
-    ///
-    /// If Lambda refuses a signature because the clock of this machine is wrong, one more attempt
-    /// follows with the time of Lambda. If Lambda refuses credentials that have expired, the
-    /// provider is asked again, and one more attempt follows if it gives others.
-    pub fn max_attempts(mut self, attempts: u32) -> Self {
-        self.retry.max_attempts = attempts.max(1);
-        self
-    }
-
-    /// Sets the initial and the maximum backoff. The default is 100 milliseconds and 20 seconds.
-    ///
-    /// The backoff doubles with each attempt up to the maximum. The wait is a random time from 0
-    /// to the backoff, or the `Retry-After` of Lambda if that is longer.
-    pub fn backoff(mut self, initial: Duration, maximum: Duration) -> Self {
-        self.retry.base = initial;
-        self.retry.cap = maximum;
-        self
-    }
-
-    /// Sets the tokens that the retries of all calls together may use. The default is 500, and
-    /// [`u32::MAX`] is practically no bound.
-    ///
-    /// A retry takes 5 tokens, or 10 if the attempt before it got no response. A call that succeeds
-    /// puts back the tokens of its last retry, or 1 token if it needed none. If too few tokens are
-    /// left, a call fails after its current attempt, so that a service that is down does not get
-    /// several times its load. The rule is that of the
-    /// [standard mode](https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html)
-    /// of the AWS SDKs.
-    pub fn retry_quota(mut self, tokens: u32) -> Self {
-        self.retry_quota = tokens;
-        self
-    }
-
-    /// Sets whether a call is retried although the function may have run. The default is false,
-    /// because the function could run twice.
-    ///
-    /// The function may have run if the connection broke or the attempt timed out after the
-    /// request was sent, or if a gateway sent status 502, 503 or 504.
-    pub fn retry_after_send(mut self, retry: bool) -> Self {
-        self.defaults.retry_after_send = retry;
-        self
-    }
-
     /// Sets how responses are read: the limit in bytes, and the pool, budget and history that they
     /// share. The default limit is [`RESPONSE_MAX`](super::RESPONSE_MAX).
     ///
@@ -265,39 +222,6 @@ impl ClientBuilder {
     /// Sets the version of HTTP. The default is [`HttpVersion::Negotiated`].
     pub fn http_version(mut self, version: HttpVersion) -> Self {
         self.http_version = version;
-        self
-    }
-
-    /// Sets whether the root certificates of the system are trusted. The default is true.
-    ///
-    /// With false, only the certificates of
-    /// [`root_certificates_pem`](Self::root_certificates_pem) are trusted.
-    pub fn system_roots(mut self, trusted: bool) -> Self {
-        self.tls.system_roots = trusted;
-        self
-    }
-
-    /// Adds trusted root certificates: one or more, in PEM.
-    ///
-    /// [`build`](Self::build) parses the PEM if the endpoint uses https.
-    pub fn root_certificates_pem(mut self, pem: impl AsRef<[u8]>) -> Self {
-        self.tls.roots.push(pem.as_ref().to_vec());
-        self
-    }
-
-    /// Sets the certificate that the client presents to a server that asks for one.
-    ///
-    /// `chain` begins with the client's own certificate, and `private_key` belongs to it. Both are
-    /// in PEM. [`build`](Self::build) parses the PEM if the endpoint uses https.
-    pub fn client_certificate_pem(
-        mut self,
-        chain: impl AsRef<[u8]>,
-        private_key: impl AsRef<[u8]>,
-    ) -> Self {
-        self.tls.identity = Some(Identity {
-            certificates: chain.as_ref().to_vec(),
-            private_key: private_key.as_ref().to_vec(),
-        });
         self
     }
 
