@@ -2,7 +2,6 @@
 
 use std::error::Error as StdError;
 use std::future::Future;
-use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -14,8 +13,6 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use tracing::Instrument;
 
-use super::arrived::Arrived;
-use super::budget_wait::Watch;
 use super::call_options::CallOptions;
 use super::client::ClientInner;
 use super::clock::Reading;
@@ -25,11 +22,10 @@ use super::sign::PayloadHash;
 use super::target::Target;
 use super::transport::{Phase, SendError};
 use super::wire::{INVOCATION_TYPE, Operation};
-use super::{
-    BoxError, Error, ErrorKind, Invocation, InvocationType, ServiceError, TimeoutLimit,
-    TimeoutPhase,
-};
+use super::{Error, ErrorKind, InvocationType, ServiceError, TimeoutLimit, TimeoutPhase};
 use presized::{Collect, CollectError};
+
+mod buffered;
 
 /// One call, with all its attempts.
 pub(super) struct Call {
@@ -42,7 +38,8 @@ pub(super) struct Call {
     pub(super) options: CallOptions,
 }
 
-/// The result of a call: [`Invocation`] or [`ResponseStream`](super::ResponseStream).
+/// The result of a call: [`Invocation`](super::Invocation) or
+/// [`ResponseStream`](super::ResponseStream).
 pub(super) trait CallResponse: Sized {
     const OPERATION: Operation;
 
@@ -256,68 +253,6 @@ impl Call {
         };
         Failure { error: Error::service(error), wrong }
     }
-}
-
-impl CallResponse for Invocation {
-    const OPERATION: Operation = Operation::Invoke;
-
-    async fn wait_for_room(call: &Call, recorder: &Recorder) -> Result<(), Error> {
-        match recorder.budget_wait() {
-            Some(wait) if call.has_response() && !wait.has_room(call.deadline).await => {
-                Err(wait.error(recorder.elapsed(), None))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    async fn read(
-        call: &Call,
-        head: response::Parts,
-        body: Incoming,
-        bound: Bound,
-        recorder: &Recorder,
-    ) -> Result<Self, Error> {
-        let reader = call.options.reader.clone();
-        let watch = Watch::default();
-        let collect = Collect::of_response(&Method::POST, &head, watch.body(body), reader);
-        let collect = collect.until(sleep_until(bound.at)).bytes();
-        let wait = recorder.budget_wait();
-        let collected = match wait {
-            Some(wait) => wait.watched(&watch, collect).await,
-            None => collect.await,
-        };
-        match collected {
-            Ok(payload) => Ok(Self::new(&head, payload, recorder.attempts())),
-            Err(error) => Err(read_error(error, bound.limit, recorder)),
-        }
-    }
-
-    fn recorded_by(self, mut recorder: Recorder) -> Self {
-        recorder.received(self.payload.len());
-        match self.function_error {
-            Some(_) => recorder.function_failed(),
-            None => recorder.succeeded(),
-        }
-        self
-    }
-}
-
-/// Makes the error of a response that could not be collected before its end.
-fn read_error<E: Into<BoxError>>(
-    error: CollectError<E>,
-    limit: TimeoutLimit,
-    recorder: &Recorder,
-) -> Error {
-    let CollectError::Stopped { declared, received, awaited, partial, .. } = error else {
-        return Error::read(error.map_body(io::Error::other));
-    };
-    let after = recorder.elapsed();
-    let error = match (awaited, recorder.budget_wait()) {
-        (Some(requested), Some(wait)) => wait.error(after, Some(requested)),
-        _ => Error::timeout(after, limit, TimeoutPhase::Body, true)
-            .with_arrived(Arrived { received, declared }),
-    };
-    error.with_partial(partial)
 }
 
 /// The end of an attempt.
