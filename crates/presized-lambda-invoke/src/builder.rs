@@ -105,10 +105,10 @@ impl ClientBuilder {
     ///
     /// It also reads which HTTP [`proxy`](Self::proxy) to use: `HTTPS_PROXY` for an https endpoint
     /// and `HTTP_PROXY` for an http endpoint, or else `ALL_PROXY`. `NO_PROXY` lists the hosts that
-    /// are reached without it, separated by commas: domains, which include their subdomains, IP
-    /// addresses, networks such as `10.0.0.0/8`, or `*` for all. It is advisable to list `localhost`
-    /// and `127.0.0.1`. Lower-case names are read where the upper-case name is not set. In CGI, where
-    /// `REQUEST_METHOD` is set, `HTTP_PROXY` is ignored, because a request could set it
+    /// are reached without it, separated by commas. A host is a domain with its subdomains, an IP
+    /// address, a network such as `10.0.0.0/8`, or `*` for all. List `localhost` and `127.0.0.1` if
+    /// the endpoint may be local. Lower-case names are read where the upper-case name is not set. In
+    /// CGI, where `REQUEST_METHOD` is set, `HTTP_PROXY` is ignored, because a request could set it
     /// (<https://httpoxy.org>).
     pub fn environment(mut self) -> Self {
         self.environment = Some(|name| env::var(name).ok());
@@ -149,10 +149,11 @@ impl ClientBuilder {
 
     /// Sets the credentials: fixed ones, or a provider such as the default chain of `aws-config`.
     ///
-    /// The client caches the credentials of a provider until shortly before they expire. While the
-    /// provider fails or has no others, they are still used after they have expired, and Lambda
-    /// decides whether it accepts them. While there are none, a call waits for the provider for at
-    /// most 5 seconds.
+    /// The client caches the credentials of a provider until shortly before they expire. If the
+    /// provider then fails or has no others, the client continues to use them, even after they have
+    /// expired, and Lambda decides whether it accepts them. A call without any credentials waits for
+    /// the provider for at most 5 seconds, and then fails with
+    /// [`Credentials`](super::ErrorKind::Credentials).
     pub fn credentials(mut self, provider: impl ProvideCredentials + 'static) -> Self {
         self.credentials = Some(Provider::new(provider));
         self
@@ -186,14 +187,16 @@ impl ClientBuilder {
     }
 
     /// Sets the time after which a streamed response fails if no byte of its body arrives while the
-    /// caller waits for one. The time in which the caller does not read is not counted.
+    /// caller waits for one. The time in which the caller does not read is not counted. The error is
+    /// a [`Timeout`](super::ErrorKind::Timeout) with the limit
+    /// [`StreamIdle`](super::TimeoutLimit::StreamIdle).
     ///
-    /// The default is no limit: a function may pause for as long as it may run, which is
-    /// [15 minutes](https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html), and the
-    /// [timeout](Self::timeout) of the call, which is 16 minutes by default, ends a stream that is
-    /// silent for longer. Set it to the longest pause of the function, so that a connection that has
-    /// failed silently is noticed earlier. The wait for the head of the response is not bounded by it,
-    /// but by [`attempt_timeout`](Self::attempt_timeout).
+    /// The default is no limit, because a function may pause for as long as it may run:
+    /// [15 minutes](https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). The
+    /// [timeout](Self::timeout) of the call ends a stream that is silent for longer. Set a time that
+    /// is longer than any pause of the function, so that a connection that has failed silently is
+    /// noticed earlier. The wait for the head of the response is not bounded by it, but by
+    /// [`attempt_timeout`](Self::attempt_timeout).
     pub fn stream_idle_timeout(mut self, timeout: Duration) -> Self {
         self.defaults.stream_idle_timeout = Some(timeout);
         self
@@ -204,10 +207,15 @@ impl ClientBuilder {
     ///
     /// The limit bounds each response that is read into one buffer, and not a stream. A response
     /// that does not fit into the budget waits for other responses to be dropped, within the
-    /// deadline of its call, and then fails with [`BudgetFull`](super::ErrorKind::BudgetFull). While
-    /// the budget is full or other responses wait for it, further calls wait before they are sent,
-    /// unless the budget [fails fast](presized::MemoryBudget::fail_fast). A call whose limit is above
-    /// the budget is not sent.
+    /// deadline of its call, and then fails with [`BudgetFull`](super::ErrorKind::BudgetFull).
+    ///
+    /// A call is not sent while the budget is full or other responses wait for it. Before each
+    /// attempt, the call waits for its turn to reserve one byte of the budget, which it returns at
+    /// once. Its response may still wait then. A budget that
+    /// [fails fast](presized::MemoryBudget::fail_fast) lets no call wait.
+    ///
+    /// A call whose limit is above the capacity of the budget fails with
+    /// [`BadInput`](super::ErrorKind::BadInput), and is not sent.
     pub fn reader(mut self, reader: impl Into<Reader>) -> Self {
         self.defaults.reader = reader.into();
         self

@@ -115,7 +115,7 @@ impl Error {
     }
 
     /// Returns whether the deadline of the call passed, its last attempt timed out, or no byte of a
-    /// stream arrived for its [idle timeout](super::ClientBuilder::stream_idle_timeout).
+    /// stream arrived within its [idle timeout](super::ClientBuilder::stream_idle_timeout).
     ///
     /// It is false if the time was spent in a wait for memory, which says nothing about the
     /// function: see [`is_budget_full`](Self::is_budget_full).

@@ -5,7 +5,7 @@ use presized::CollectError;
 
 use super::{BoxError, ServiceError, StreamedFunctionError, TimeoutLimit, TimeoutPhase};
 
-/// Why a call failed, with the details of each reason.
+/// The reason why a call failed, with its details.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -15,8 +15,9 @@ pub enum ErrorKind {
     BadInput(BoxError),
     /// No credentials are available.
     Credentials(BoxError),
-    /// The connection could not be made, or it was closed before a byte was written, or an HTTP/2
-    /// server reported that it had not processed the request (RFC 9113, section 8.7).
+    /// The connection could not be made, a proxy refused the request, or the connection was closed
+    /// before a byte was written. It is also the error if an HTTP/2 server reported that it had not
+    /// processed the request (RFC 9113, section 8.7).
     /// [`Error::connect_kind`](super::Error::connect_kind) tells these apart.
     Connect(BoxError),
     /// Lambda returned an error instead of a response of the function.
@@ -24,8 +25,8 @@ pub enum ErrorKind {
     /// The function failed after its response had begun.
     Function(StreamedFunctionError),
     /// The deadline of the call passed, the last
-    /// [attempt timed out](super::ClientBuilder::attempt_timeout), or no byte of a stream arrived for
-    /// its [idle timeout](super::ClientBuilder::stream_idle_timeout).
+    /// [attempt timed out](super::ClientBuilder::attempt_timeout), or no byte of a stream arrived
+    /// within its [idle timeout](super::ClientBuilder::stream_idle_timeout).
     #[non_exhaustive]
     Timeout {
         /// The time since the call began.

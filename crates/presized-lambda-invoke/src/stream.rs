@@ -44,7 +44,7 @@ use super::{Error, Invocation};
 /// - [`Broken`](super::ErrorKind::Broken): the connection failed, the stream ended without the
 ///   event that tells how the function ended, or a frame is invalid.
 /// - [`Timeout`](super::ErrorKind::Timeout): the deadline of the call passed, which bounds the whole
-///   stream, or no byte arrived for the
+///   stream, or no byte arrived within the
 ///   [idle timeout](super::ClientBuilder::stream_idle_timeout).
 /// - [`Memory`](super::ErrorKind::Memory): there is no memory for a chunk.
 ///
