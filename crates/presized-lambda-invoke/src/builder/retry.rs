@@ -24,13 +24,14 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the tokens that the retries of all calls together may use. The default is 500, and
-    /// [`u32::MAX`] is practically no bound.
+    /// Sets the tokens that the retries of all calls together may use. The default is 500. With 0
+    /// there are no retries, and [`u32::MAX`] is practically no bound.
     ///
     /// A retry takes 5 tokens, or 10 if the attempt before it got no response. A call that succeeds
     /// puts back the tokens of its last retry, or 1 token if it needed none. If too few tokens are
     /// left, a call fails after its current attempt, so that a service that is down does not get
-    /// several times its load. The rule is that of the
+    /// several times its load: see
+    /// [`is_retry_quota_exhausted`](crate::Error::is_retry_quota_exhausted). The rule is that of the
     /// [standard mode](https://docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html)
     /// of the AWS SDKs.
     pub fn retry_quota(mut self, tokens: u32) -> Self {

@@ -7,6 +7,7 @@ use http::uri::Authority;
 use hyper_util::client::legacy;
 
 use crate::BoxError;
+use crate::causes::find;
 use crate::request_body::Progress;
 
 /// Why there is no response.
@@ -88,7 +89,7 @@ impl Phase {
 /// Returns whether an HTTP/2 server reported that it has not processed the request and will not
 /// (RFC 9113, section 8.7).
 fn refused(error: &legacy::Error, progress: &Progress) -> bool {
-    let Some(error) = find_h2(error) else { return false };
+    let Some(error) = find::<h2::Error>(error) else { return false };
     if !error.is_remote() {
         return false;
     }
@@ -100,15 +101,4 @@ fn refused(error: &legacy::Error, progress: &Progress) -> bool {
     } else {
         error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM)
     }
-}
-
-fn find_h2<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a h2::Error> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = error.downcast_ref() {
-            return Some(found);
-        }
-        next = error.source();
-    }
-    None
 }
