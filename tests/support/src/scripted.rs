@@ -4,17 +4,15 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime;
-use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+use crate::background::Background;
 use crate::{client, server};
 
 use request::{next_head, read_body};
@@ -61,8 +59,7 @@ pub struct Scripted {
     certificate: Option<String>,
     requests: Arc<Mutex<Vec<Recorded>>>,
     closed: Arc<AtomicUsize>,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    _background: Background,
 }
 
 impl Scripted {
@@ -97,7 +94,6 @@ impl Scripted {
         let tls = tls.then(|| server::certify(&[]).expect("a certificate of our own"));
         let (certificate, acceptor) = tls.unzip();
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let (stop, stopped) = oneshot::channel();
         let closed = Arc::new(AtomicUsize::new(0));
         let script = Arc::new(Script {
             early,
@@ -106,23 +102,13 @@ impl Scripted {
             requests: Arc::clone(&requests),
             closed: Arc::clone(&closed),
         });
-        let serving = move || {
-            let runtime = runtime::Builder::new_current_thread().enable_all().build();
-            runtime.expect("a runtime").block_on(async {
-                tokio::select! {
-                    _ = stopped => {}
-                    () = accept(listener, acceptor, script) => {}
-                }
-            });
-        };
-        let thread = thread::Builder::new().name("scripted server".to_owned()).spawn(serving);
+        let serving = accept(listener, acceptor, script);
         Self {
             address,
             certificate: certificate.map(|der| client::pem(&der)),
             requests,
             closed,
-            stop: Some(stop),
-            thread: Some(thread.expect("a thread")),
+            _background: Background::start("scripted server", serving),
         }
     }
 
@@ -159,16 +145,6 @@ impl Scripted {
     /// Returns the number of connections that have ended so far, by the client or by the server.
     pub fn closed(&self) -> usize {
         self.closed.load(Ordering::SeqCst)
-    }
-}
-
-impl Drop for Scripted {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            // A panic of the server was printed, and made a request fail.
-            let _ = thread.join();
-        }
     }
 }
 
