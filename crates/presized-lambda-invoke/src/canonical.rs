@@ -218,7 +218,7 @@ mod tests {
             (b" a ", b"a"),
             (b"a  b   c", b"a b c"),
             (b"a\t\tb", b"a\t\tb"),
-            // Bytes that are no UTF-8.
+            // Bytes that are not UTF-8.
             (b" \xff  \xfe ", b"\xff \xfe"),
         ] {
             let mut out = Vec::new();

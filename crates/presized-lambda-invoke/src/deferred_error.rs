@@ -114,7 +114,7 @@ impl<S: Write + Unpin> Write for DeferredWriteError<S> {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Nothing is read after it, so that there is nothing to wait for.
+        // Nothing is read after it, so there is no response to wait for.
         Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
     }
 

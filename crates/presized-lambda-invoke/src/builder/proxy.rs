@@ -5,9 +5,10 @@ impl ClientBuilder {
     /// Sets the HTTP proxy through which all connections are made, such as
     /// `http://user:password@proxy.example.com:3128`.
     ///
-    /// [`build`](Self::build) parses the URL. The default port is 80. The user and the password are
-    /// sent to the proxy by Basic authentication, and their special characters must be
-    /// percent-encoded. A proxy over TLS or SOCKS is not supported.
+    /// [`build`](Self::build) parses the URL, and fails with [`Config`](crate::ErrorKind::Config) if
+    /// it is invalid. The default port is 80. The user and the password are sent to the proxy by Basic
+    /// authentication, and their special characters must be percent-encoded. A proxy over TLS or SOCKS
+    /// is not supported.
     ///
     /// For an https endpoint the proxy opens a tunnel (`CONNECT`) for each connection, and TLS is
     /// between the client and the endpoint. For an http endpoint the proxy forwards the requests,

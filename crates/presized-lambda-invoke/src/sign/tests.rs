@@ -110,7 +110,7 @@ fn only_headers_that_a_proxy_does_not_change_are_signed() {
 
 /// `aws_sigv4` takes no such value, so the canonical request is written out.
 #[test]
-fn header_value_that_is_no_utf8_is_signed_byte_for_byte() {
+fn header_value_that_is_not_utf8_is_signed_byte_for_byte() {
     let mut headers = HeaderMap::new();
     headers.insert("x-raw", HeaderValue::from_bytes(b"\xff  \xe9").expect("a value"));
     sign(&Signer::new("us-east-1"), &mut headers, &credentials("secret", None), noon());

@@ -103,7 +103,7 @@ async fn headers_of_the_caller_are_signed_and_replace_others() {
         ("content-type", "application/json"),
         ("x-empty", ""),
         ("x-count", "7"),
-        // The server replaces bytes that are no UTF-8.
+        // The server replaces bytes that are not UTF-8.
         ("x-raw", "\u{fffd}"),
         ("x-text", "a  h\u{f6}"),
         ("x-amz-tenant-id", "red"),

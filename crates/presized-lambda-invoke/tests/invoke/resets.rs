@@ -18,8 +18,8 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// More than h2 would bear: it counts frames of streams that it has reset and forgotten, and ends the
-/// connection.
+/// By default h2 counts the frames of streams that it has reset and forgotten, and ends the connection
+/// after 1,024 of them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_calls_on_the_connection_succeed_while_a_thousand_end_early() {
     for early in [Early::OverLimit, Early::TimedOut, Early::Dropped, Early::StreamDropped] {
