@@ -48,13 +48,14 @@ impl Transport {
     /// Makes a pool of connections by `connector`. `idle_timeout` is the time that a connection
     /// without a request is kept.
     pub(super) fn new(connector: Connector, idle_timeout: Duration) -> Self {
+        // It is added to an `Instant`, which would panic.
+        let idle_timeout = idle_timeout.min(FAR);
         let http1 = connector.is_http1_only();
         let proxy = connector.forwarding_proxy().cloned();
         let client = legacy::Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
-            // A task of the pool adds it to an `Instant`, and would panic.
-            .pool_idle_timeout(idle_timeout.min(FAR))
+            .pool_idle_timeout(idle_timeout)
             // tinyproxy closes a connection after each response without `Connection: close`. A
             // request that was written at that moment would be lost.
             .pool_max_idle_per_host(if proxy.is_some() { 0 } else { usize::MAX })

@@ -85,7 +85,9 @@ async fn timeout_may_be_the_longest_duration() {
             hook(info);
         }
     }));
-    let server = Scripted::start(|_, _| ok("hello"));
+    // The time that the server announces is also longer than an `Instant` can express.
+    let keep_alive = [("Keep-Alive", "timeout=99999999999999999999")];
+    let server = Scripted::start(move |_, _| Reply::response("200 OK", &keep_alive, "hello"));
     let client = builder(&server)
         .timeout(Duration::MAX)
         .attempt_timeout(Duration::MAX)
