@@ -105,10 +105,11 @@ impl ClientBuilder {
     ///
     /// It also reads which HTTP [`proxy`](Self::proxy) to use: `HTTPS_PROXY` for an https endpoint
     /// and `HTTP_PROXY` for an http endpoint, or else `ALL_PROXY`. `NO_PROXY` lists the hosts that
-    /// are reached without it, separated by commas. A host is a domain with its subdomains, an IP
-    /// address, a network such as `10.0.0.0/8`, or `*` for all. List `localhost` and `127.0.0.1` if
-    /// the endpoint may be local. Lower-case names are read where the upper-case name is not set. In
-    /// CGI, where `REQUEST_METHOD` is set, `HTTP_PROXY` is ignored, because a request could set it
+    /// are reached without it, separated by commas or white space. A host is a domain with its
+    /// subdomains, an IP address, a network such as `10.0.0.0/8`, or `*` for all. A host with a port
+    /// is reached without the proxy at that port only. List `localhost` and `127.0.0.1` if the
+    /// endpoint may be local. Lower-case names are read where the upper-case name is not set. In CGI,
+    /// where `REQUEST_METHOD` is set, `HTTP_PROXY` is ignored, because a request could set it
     /// (<https://httpoxy.org>).
     pub fn environment(mut self) -> Self {
         self.environment = Some(|name| env::var(name).ok());

@@ -9,9 +9,10 @@ mod tunnel;
 use std::fmt;
 use std::sync::Arc;
 
-use http::uri::Scheme;
+use http::uri::{Authority, Scheme};
 use http::{HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::Matcher;
+use percent_encoding::percent_decode_str;
 
 pub(super) use self::dialer::{Dialed, Dialer};
 pub(super) use self::error::ProxyError;
@@ -94,6 +95,11 @@ impl Proxy {
         let matcher = Matcher::builder().all(url).build();
         let found = matcher.intercept(&Uri::from_static("http://any.invalid"));
         let found = found.ok_or(ProxyUrlError::Syntax)?;
+        // `Matcher` would send U+FFFD instead of any other bytes.
+        let with_user = uri.authority().map_or("", Authority::as_str);
+        if percent_decode_str(with_user).decode_utf8().is_err() {
+            return Err(ProxyUrlError::Syntax);
+        }
         let authority = found.uri().authority().ok_or(ProxyUrlError::Syntax)?;
         let port = port_of(authority, 80).map_err(|_| ProxyUrlError::Syntax)?;
         let uri = format!("http://{}:{port}", authority.host());
@@ -149,7 +155,7 @@ impl fmt::Display for ProxyUrlError {
         f.write_str(match self {
             Self::Syntax => {
                 "URL must look like http://user:password@host:port, and special characters of the \
-                 user and the password must be percent-encoded"
+                 user and the password must be percent-encoded in UTF-8"
             }
             Self::Scheme => {
                 "URL must begin with http://, because a proxy over TLS or SOCKS is not supported"
@@ -184,13 +190,40 @@ fn from_env(
     };
     let found = of_scheme.or_else(|| first(&["ALL_PROXY", "all_proxy"]))?;
     let (_, excluded) = first(&["NO_PROXY", "no_proxy"]).unwrap_or_default();
-    let matcher = Matcher::builder().all("http://any.invalid").no(excluded).build();
+    let default_port = if endpoint.is_tls() { 443 } else { 80 };
+    let port = port_of(endpoint.authority(), default_port).ok()?;
+    let excluded: Vec<_> = excluded
+        .split(|separator: char| separator == ',' || separator.is_whitespace())
+        .filter_map(|entry| excluded_host(entry, port))
+        .collect();
+    let matcher = Matcher::builder().all("http://any.invalid").no(excluded.join(",")).build();
     let uri = Uri::builder()
         .scheme(endpoint.scheme().clone())
         .authority(endpoint.authority().clone())
         .path_and_query("/")
         .build();
     matcher.intercept(&uri.ok()?).map(|_| found)
+}
+
+/// Returns the host of an entry of NO_PROXY, as [`Matcher`] expects it, or `None` if the entry is for
+/// another port.
+///
+/// [`Matcher`] does not know ports, brackets, `*.` and a dot at the end, which other clients accept.
+fn excluded_host(entry: &str, port: u16) -> Option<&str> {
+    let host = match entry.rsplit_once(':') {
+        // An IPv6 address has a port only after brackets.
+        Some((host, digits)) if !host.contains(':') || host.ends_with(']') => {
+            if digits.parse() != Ok(port) {
+                return None;
+            }
+            host
+        }
+        _ => entry,
+    };
+    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let host = address.unwrap_or(host);
+    let domain = host.strip_prefix('*').filter(|domain| domain.starts_with('.'));
+    Some(domain.unwrap_or(host).trim_end_matches('.'))
 }
 
 #[cfg(test)]

@@ -39,6 +39,25 @@ fn no_proxy_excludes_hosts() {
         ("http://127.0.0.1:9000", "localhost", Some("a:1")),
         ("http://localhost:9000", "localhost", None),
         ("http://[::1]:9000", "::1", None),
+        ("http://[::1]:9000", "[::1]", None),
+        ("http://[::1]:9000", "[::1]:9000", None),
+        ("http://[::1]:9000", "[::1]:9001", Some("a:1")),
+        ("http://[fd00::1]:9000", "fd00::/8", None),
+        ("http://127.0.0.1:9000", "127.0.0.1:9000", None),
+        ("http://127.0.0.1:9000", "127.0.0.1:80", Some("a:1")),
+        ("http://127.0.0.1:9000", "127.0.0.1:", Some("a:1")),
+        ("http://localhost:9000", "127.0.0.1 localhost", None),
+        ("http://localhost", "localhost:80", None),
+        (HTTPS, "lambda.us-east-1.amazonaws.com:443", None),
+        (HTTPS, ".amazonaws.com:443", None),
+        (HTTPS, ".amazonaws.com:80", Some("a:1")),
+        (HTTPS, "*:443", None),
+        (HTTPS, "*.amazonaws.com", None),
+        (HTTPS, "*aws.com", Some("a:1")),
+        (HTTPS, "amazonaws.com.", None),
+        (HTTPS, "localhost\t*.amazonaws.com", None),
+        (HTTPS, ".", Some("a:1")),
+        (HTTPS, ",, ,:,[],*.,::", Some("a:1")),
     ] {
         for name in ["NO_PROXY", "no_proxy"] {
             let variables = [("ALL_PROXY", "http://a:1"), (name, excluded)];
@@ -85,6 +104,8 @@ fn url_gives_address_and_basic_credentials() {
         ("http://[::1]:3128", "[::1]:3128", None),
         ("http://Aladdin:open%20sesame@a:1", "a:1", Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")),
         ("http://Aladdin@a:1", "a:1", Some("Basic QWxhZGRpbjo=")),
+        ("HTTP://Aladdin:@a:1", "a:1", Some("Basic QWxhZGRpbjo=")),
+        ("http://Aladdin:%C3%A4%0D%0A%3a@a:1", "a:1", Some("Basic QWxhZGRpbjrDpA0KOg==")),
         ("Aladdin:open%20sesame@a:1", "a:1", Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")),
     ] {
         let proxy = Proxy::parse(url).unwrap();
@@ -99,7 +120,7 @@ fn url_gives_address_and_basic_credentials() {
 #[test]
 fn proxy_that_cannot_be_used_is_named_without_its_password() {
     let syntax = "URL must look like http://user:password@host:port, and special characters of the \
-                  user and the password must be percent-encoded";
+                  user and the password must be percent-encoded in UTF-8";
     let scheme = "URL must begin with http://, because a proxy over TLS or SOCKS is not supported";
     for (url, reason) in [
         ("http://me:p4ss@w0rd@proxy:3128", syntax),
@@ -111,6 +132,10 @@ fn proxy_that_cannot_be_used_is_named_without_its_password() {
         ("http://me:p4ssw0rd@proxy:+80", syntax),
         ("http://me:p4ssw0rd@:3128", syntax),
         ("http://me:p4ss w0rd@proxy:3128", syntax),
+        ("http://me:p4sswörd@proxy:3128", syntax),
+        ("http://me:p4ss%F6w0rd@proxy:3128", syntax),
+        ("http://m%FF:p4ssw0rd@proxy:3128", syntax),
+        ("http://%F6p4ssw0rd@proxy:3128", syntax),
         ("http://me:p4ssw0rd@proxy:3128/path", syntax),
         ("http://", syntax),
         ("https://me:p4ssw0rd@proxy:3128", scheme),
