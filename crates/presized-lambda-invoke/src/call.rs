@@ -124,6 +124,8 @@ impl Call {
             taken = tokens;
             let error: &(dyn StdError + Send + Sync) = &failure.error;
             tracing::debug!(error, ?delay, "retrying");
+            // The bytes that had arrived would hold memory of the budget during the wait.
+            drop(failure);
             sleep(delay).await;
         }
     }

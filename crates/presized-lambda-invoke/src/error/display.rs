@@ -32,7 +32,10 @@ impl fmt::Display for Error {
                     Some(requested) => {
                         write!(f, "the response waited for {requested} bytes of the memory budget")
                     }
-                    None => f.write_str("the call was not sent, because of a full memory budget"),
+                    None => {
+                        let again = if self.0.attempts == 0 { "" } else { " again" };
+                        write!(f, "the call was not sent{again}, because of a full memory budget")
+                    }
                 }?;
                 write!(
                     f,

@@ -3,13 +3,16 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use presized::{MemoryBudget, Reader};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http_body_util::Full;
+use presized::{Collect, MemoryBudget, Reader};
 use presized_lambda_invoke::{Client, Error, ErrorKind, Invocation, InvocationType, Outcome};
 use presized_support::log::Log;
 use presized_support::scripted::{Reply, Scripted};
 
-use super::builder;
 use super::texts::text;
+use super::{builder, service_error};
 
 /// Starts a server whose responses take the whole budget of the client.
 fn full(timeout: Duration) -> (Scripted, Client, MemoryBudget) {
@@ -85,6 +88,53 @@ async fn call_is_not_sent_while_the_budget_is_full() {
     });
     assert_eq!(third.unwrap().payload.len(), MIB);
     assert_eq!((server.requests().len(), budget.in_use()), (2, 0));
+}
+
+#[tokio::test]
+async fn call_that_is_not_sent_again_says_so() {
+    let budget = MemoryBudget::new(4);
+    let (held, shared) = (Mutex::new(Vec::new()), budget.clone());
+    let server = Scripted::start(move |_, _| {
+        let part = Full::new(Bytes::from_static(b"part"));
+        let part = Collect::new(part, Reader::new(4).budget(&shared)).bytes().now_or_never();
+        held.lock().unwrap().push(part.expect("there is room").unwrap());
+        service_error("429 Too Many Requests", "TooManyRequestsException")
+    });
+    let client = builder(&server).reader(Reader::new(4).budget(&budget)).build().unwrap();
+    let error = client.invoke("f").timeout(PATIENCE).send().await.unwrap_err();
+    assert_eq!(
+        text(&error),
+        "timed out after TIME: the call was not sent again, because of a full memory budget (4 of 4 \
+         bytes are in use): use a larger budget, fewer calls at a time or a smaller limit"
+    );
+    assert_eq!((error.attempts(), error.may_have_run(), server.requests().len()), (1, false, 1));
+}
+
+#[tokio::test]
+async fn call_that_waits_to_be_retried_holds_no_memory_of_the_budget() {
+    let half = b"HTTP/1.1 200 OK\r\nContent-Length: 1048576\r\n\r\n";
+    let half = [&half[..], &[b'x'; MIB / 2]].concat();
+    let server = Scripted::start(move |_, _| Reply::Close(half.clone().into()));
+    let budget = MemoryBudget::new(MIB as u64);
+    let day = Duration::from_secs(86_400);
+    let client = builder(&server)
+        .reader(Reader::new(MIB as u64).budget(&budget))
+        .backoff(day, day)
+        .timeout(2 * day)
+        .retry_after_send(true)
+        .build()
+        .unwrap();
+    let before = client.retry_quota();
+    let failed = async {
+        while client.retry_quota() == before {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert_eq!((budget.in_use(), server.requests().len()), (0, 1));
+    };
+    tokio::select! {
+        _ = client.invoke("f").send() => panic!("the wait takes a day"),
+        () = failed => {}
+    }
 }
 
 #[tokio::test]
