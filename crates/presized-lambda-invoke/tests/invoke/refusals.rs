@@ -78,6 +78,33 @@ async fn refusal_is_returned_although_the_server_does_not_read_the_payload() {
     assert_eq!(found(&error), (Some((413, "RequestTooLargeException")), 1, false));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn refusal_is_returned_whatever_surrounds_it_and_however_its_body_ends() {
+    let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+    let long = format!("Content-Length: 4194304\r\n\r\n{}", "x".repeat(1 << 20));
+    for (before, rest) in [
+        (interim, "Content-Length: 2\r\n\r\n{}"),
+        ("", "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"),
+        ("", "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"),
+        ("", "Connection: close\r\n\r\n{}"),
+        ("", "Content-Length: 9\r\n\r\n{}"),
+        ("", &long),
+    ] {
+        for end in [RESET, HALF_CLOSE, End::Drain(Duration::from_secs(3600))] {
+            let code = "RequestTooLargeException";
+            let response = format!(
+                "{before}HTTP/1.1 413 Payload Too Large\r\nx-amzn-errortype: {code}\r\n{rest}"
+            );
+            let refusal = Early { response: response.into(), end };
+            let server = Scripted::start_early(false, move |_, _| Some(refusal.clone()), ok("1"));
+            let call = client(&server).invoke("f").payload(payload());
+            let error = call.timeout(Duration::from_secs(1)).send().await.unwrap_err();
+            let shown = &rest[..rest.len().min(40)];
+            assert_eq!(found(&error), (Some((413, code)), 1, false), "{end:?}, {before}{shown}");
+        }
+    }
+}
+
 fn found(error: &Error) -> (Option<(u16, &str)>, u32, bool) {
     let refusal = error
         .as_service_error()
