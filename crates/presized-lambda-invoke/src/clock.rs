@@ -38,7 +38,11 @@ impl Clock {
         if seconds_from(signed.now(), theirs).unsigned_abs() < TOLERATED.as_secs() {
             return false;
         }
-        self.offset.store(seconds_from(SystemTime::now(), theirs), Ordering::Relaxed);
+        let offset = seconds_from(SystemTime::now(), theirs);
+        if offset.unsigned_abs() > PLAUSIBLE.as_secs() {
+            return false;
+        }
+        self.offset.store(offset, Ordering::Relaxed);
         true
     }
 }
@@ -76,6 +80,11 @@ fn shifted(time: SystemTime, seconds: i64) -> SystemTime {
 /// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html>). This
 /// is a minute less, because the response needs time to arrive.
 const TOLERATED: Duration = Duration::from_secs(4 * 60);
+
+/// The difference above which the date is wrong and not the clock: 100 years. A clock without a
+/// battery begins in 1970. After a date at the end of the year 9999, no request could be signed, so
+/// that no response would correct the clock again.
+const PLAUSIBLE: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 #[cfg(test)]
 mod tests {
@@ -116,6 +125,21 @@ mod tests {
         let odd = HeaderMap::from_iter([(DATE, HeaderValue::from_static("yesterday"))]);
         assert!(!clock.learn(clock.read(), &HeaderMap::new()));
         assert!(!clock.learn(clock.read(), &odd));
+    }
+
+    #[test]
+    fn date_more_than_a_century_away_corrects_nothing() {
+        let last = httpdate::parse_http_date("Fri, 31 Dec 9999 23:59:59 GMT").unwrap();
+        for (theirs, learned) in [
+            (shifted(SystemTime::now(), 99 * 365 * 86_400), true),
+            (shifted(SystemTime::now(), 101 * 365 * 86_400), false),
+            (last, false),
+        ] {
+            let clock = Clock::default();
+            assert_eq!(clock.learn(clock.read(), &dated(theirs)), learned, "{theirs:?}");
+            let off = seconds_from(SystemTime::now(), clock.now()).abs();
+            assert_eq!(off > 5, learned, "{theirs:?}: {off} s");
+        }
     }
 
     #[tokio::test(start_paused = true)]
