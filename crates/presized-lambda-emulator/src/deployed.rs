@@ -36,7 +36,6 @@ use self::event_poll::EventPoll;
 use self::running_invocation::ResponseStart;
 use self::runtime_source::ConnectionId;
 use crate::environment::RuntimeHandle;
-use crate::failed_event::OnFailure;
 use crate::failure::Failure;
 use crate::fault::{EnvironmentFault, FaultScript};
 use crate::names::{LATEST, LOG_STREAM, log_group};
@@ -334,8 +333,8 @@ impl Deployed {
     fn report_failed_events(&self, mut dispatcher: MutexGuard<'_, Dispatcher>) {
         let events = dispatcher.take_failed_events();
         drop(dispatcher);
-        if let Some(OnFailure(report)) = &self.options.on_failure {
-            events.into_iter().for_each(|event| report(event));
+        if let Some(on_failure) = &self.options.on_failure {
+            events.into_iter().for_each(|event| on_failure.report(event));
         }
     }
 

@@ -1,6 +1,7 @@
 //! An asynchronous event whose last delivery failed.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -28,6 +29,16 @@ pub struct FailedEvent {
 /// The function that gets failed events.
 #[derive(Clone)]
 pub(crate) struct OnFailure(pub(crate) Arc<dyn Fn(FailedEvent) + Send + Sync>);
+
+impl OnFailure {
+    /// Reports an event. A panic is only logged: it would end the task that ends invocations.
+    pub(crate) fn report(&self, event: FailedEvent) {
+        let request_id = event.request_id.clone();
+        if catch_unwind(AssertUnwindSafe(|| (self.0)(event))).is_err() {
+            tracing::error!(request_id, "on_failure panicked");
+        }
+    }
+}
 
 impl fmt::Debug for OnFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

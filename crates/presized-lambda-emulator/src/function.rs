@@ -130,7 +130,8 @@ impl Function {
     /// Sets the function that gets the events of type `Event` whose last delivery failed, in place of
     /// a dead-letter queue. By default, they are discarded.
     ///
-    /// It is called in a task of the emulator, which it must not block.
+    /// It is called in a task of the emulator, which it must not block. A panic is logged, and has no
+    /// other effect: send the event to the test, and check it there.
     ///
     /// # Examples
     ///

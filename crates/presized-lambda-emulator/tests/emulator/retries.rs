@@ -66,6 +66,22 @@ async fn failed_event_is_delivered_again_and_then_reported() {
 }
 
 #[tokio::test]
+async fn event_is_reported_after_a_report_that_panicked() {
+    let (sender, failed) = mpsc::channel();
+    let function = Function::new().timeout(Duration::from_millis(50)).on_failure(move |event| {
+        sender.send(event).unwrap();
+        panic!("panic of a test");
+    });
+    let emulator = emulator(function).await;
+    emulator.attach(NAME, raw(handler)).unwrap();
+    for deliveries in [1, 2] {
+        let id = send(&emulator, "hang").await;
+        assert_eq!(ended(&emulator, deliveries).await, deliveries);
+        assert_eq!(failed.recv_timeout(PATIENCE).unwrap().request_id, id);
+    }
+}
+
+#[tokio::test]
 async fn call_and_event_that_succeeds_are_not_delivered_again() {
     let (sender, failed) = mpsc::channel();
     let function = Function::new().async_retries(2);
