@@ -276,10 +276,12 @@ impl<H: Handler> Runtime<H> {
         let client = self.client.map_or_else(RuntimeClient::from_env, Ok)?;
         let mut stop = self.shutdown.unwrap_or_else(terminated);
         // Extensions register before the first request for an invocation or a snapshot.
-        let _extension = match self.is_graceful {
-            true => Extension::register(&client).await,
-            false => None,
+        let registered = match self.is_graceful {
+            // A server may leave the registration without a reply.
+            true => until(stop.as_mut(), Extension::register(&client)).await,
+            false => Some(None),
         };
+        let Some(_extension) = registered else { return Ok(()) };
         let uses_snap_start = self.uses_snap_start.unwrap_or_else(|| {
             env::var(INITIALIZATION_VARIABLE).is_ok_and(|variable| variable == SNAP_START)
         });

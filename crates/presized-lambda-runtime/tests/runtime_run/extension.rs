@@ -79,6 +79,21 @@ async fn function_runs_without_an_extension_if_the_server_has_none() {
 }
 
 #[tokio::test]
+async fn shutdown_signal_ends_a_registration_without_a_reply() {
+    let registers = Arc::new(Notify::new());
+    let begins = Arc::clone(&registers);
+    let server = Scripted::start(move |_, _| {
+        begins.notify_one();
+        Reply::Hang("".into())
+    });
+    let runtime = Runtime::new(echo()).client(client(&server)).graceful_shutdown(true);
+    let runtime = runtime.shutdown(async move { registers.notified().await });
+    timeout(PATIENCE, runtime.run()).await.expect("ends in 20 s").unwrap();
+    let requests = server.requests();
+    assert_eq!(requests.iter().map(Recorded::target).collect::<Vec<_>>(), [REGISTER]);
+}
+
+#[tokio::test]
 async fn function_registers_no_extension_unless_it_is_set() {
     let api = super::Api::new([event("a", "")]);
     api.serve(echo()).await;
