@@ -63,6 +63,13 @@ fn method(text: &str) -> Result<Method, ErrorReport> {
 fn headers(json: &Bytes, event: &mut Event<'_>) -> Result<HeaderMap, ErrorReport> {
     let Pairs(several) = event.multi_value_headers.take().unwrap_or_default();
     let Pairs(single) = event.headers.take().unwrap_or_default();
+    let count = several.len() + single.len();
+    // The map panics when it is full, which ends a process whose panics abort.
+    if count > HEADERS_MAX {
+        return Err(invalid(format!(
+            "event has {count} headers, of which a request has at most {HEADERS_MAX}: send fewer"
+        )));
+    }
     let mut headers = HeaderMap::with_capacity(several.len().max(single.len()) + ADDED_HEADERS);
     let has_several = !several.is_empty();
     for (name, value) in several {
@@ -118,3 +125,7 @@ const TRACE_ID: HeaderName = HeaderName::from_static("x-amzn-trace-id");
 
 /// The trace id and the cookies.
 const ADDED_HEADERS: usize = 2;
+
+/// The number of headers that leaves room in a [`HeaderMap`] for those that a service adds. AWS sends
+/// at most 10 KB of headers.
+const HEADERS_MAX: usize = 16 << 10;

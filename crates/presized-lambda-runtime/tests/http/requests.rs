@@ -162,6 +162,11 @@ async fn event_of_another_source_fails() {
     value["headers"]["a"] = "b\nc".into();
     let mut method = rest_api();
     method["httpMethod"] = "GET /".into();
+    let names = || (0..25_000).map(|number| format!("h{number}"));
+    let mut single = function_url();
+    single["headers"] = names().map(|name| (name, json!(""))).collect();
+    let mut several = rest_api();
+    several["multiValueHeaders"] = names().map(|name| (name, json!(["", ""]))).collect();
     let table = [
         (json!({}), "event comes from none of"),
         (json!({"Records": []}), "event comes from none of"),
@@ -170,6 +175,8 @@ async fn event_of_another_source_fails() {
         (header, "name of header \"a b\" is invalid"),
         (value, "value of header a is invalid"),
         (method, "method \"GET /\" is invalid"),
+        (single, "headers, of which a request has at most 16384"),
+        (several, "headers, of which a request has at most 16384"),
     ];
     for (event, expected) in table {
         let response = invoke(http(recorder()), &event).await;
