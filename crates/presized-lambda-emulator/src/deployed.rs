@@ -58,7 +58,7 @@ pub(crate) struct Deployed {
     event_lengths: LengthHistory,
     response_lengths: LengthHistory,
     faults: FaultScript,
-    /// Whether `attach` or `spawn` has given the function its runtimes.
+    /// `true` once `attach` or `spawn` has given the function its runtimes.
     claimed: AtomicBool,
     /// Signals that an invocation may need another environment.
     environment_needed: Notify,

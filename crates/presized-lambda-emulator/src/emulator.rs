@@ -21,8 +21,8 @@ use crate::{EmulatorBuilder, Fault, Stats, UnknownFunction};
 /// A Lambda on the loopback interface.
 ///
 /// It serves the Invoke API for all its functions, and a Runtime API for each function and for each
-/// execution environment that it starts. Dropping
-/// it closes all connections and kills the processes that it has started.
+/// execution environment that it starts. Dropping it closes all connections and kills the processes
+/// that it has started.
 #[must_use = "dropping an emulator stops it"]
 pub struct Emulator {
     /// The address of the Invoke API.
@@ -240,7 +240,10 @@ impl Emulator {
     /// Starts the first environment of a function, and later those that it needs.
     fn scale(&self, function: &Arc<Deployed>, runtimes: impl StartRuntime) -> io::Result<()> {
         if !function.claim() {
-            let error = format!("function {:?} already has a runtime", function.name());
+            let error = format!(
+                "function {:?} already has a handler or a command: use another function",
+                function.name()
+            );
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, error));
         }
         let mut scaler = Scaler::new(function, runtimes);

@@ -100,6 +100,6 @@ impl<S: StartRuntime> Scaler<S> {
     }
 }
 
-/// How long a runtime has to end before it is killed, as a function with an internal extension has
+/// The time that a runtime has to end before it is killed, as a function with an internal extension has
 /// (<https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html#runtimes-lifecycle-shutdown>).
 pub(crate) const SHUTDOWN: Duration = Duration::from_millis(500);

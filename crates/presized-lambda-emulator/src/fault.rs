@@ -46,7 +46,7 @@ pub struct Fault {
     pub(crate) times: u32,
 }
 
-/// What happens.
+/// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FaultKind {
     Cut(Cut),
@@ -56,7 +56,7 @@ pub(crate) enum FaultKind {
     Environment(EnvironmentFault),
 }
 
-/// What happens to the environment of an invocation.
+/// A fault of the environment of an invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EnvironmentFault {
     /// It is told to end this long after its runtime has received the event.
@@ -160,7 +160,7 @@ impl Fault {
         self.on(FaultyApi::Next)
     }
 
-    /// Moves the fault to the answer of the Runtime API to a posted response or error, which the
+    /// Moves the fault to the reply of the Runtime API to a posted response or error, which the
     /// emulator accepts.
     ///
     /// # Panics

@@ -102,8 +102,8 @@ impl Function {
     /// Restores each execution environment from a snapshot before its first invocation, as
     /// [SnapStart](https://docs.aws.amazon.com/lambda/latest/dg/snapstart.html) does.
     ///
-    /// A process has `AWS_LAMBDA_INITIALIZATION_TYPE=snap-start`. Its request for `restore/next` is
-    /// answered when an invocation needs the environment. The emulator makes no snapshot, so that the
+    /// A process has `AWS_LAMBDA_INITIALIZATION_TYPE=snap-start`. Its request for `restore/next` gets
+    /// a response when an invocation needs the environment. The emulator makes no snapshot, so that the
     /// process is the same before and after it. A runtime that the emulator does not run is restored
     /// at once.
     pub fn snap_start(mut self) -> Self {

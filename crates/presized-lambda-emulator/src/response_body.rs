@@ -30,7 +30,7 @@ pub(crate) enum ResponseBody {
 pub(crate) struct Cut {
     /// The number of bytes of the body before the cut, or `None` without a response.
     pub(crate) after: Option<u64>,
-    /// Whether the connection is reset.
+    /// `true` if the connection is reset.
     pub(crate) resets: bool,
 }
 

@@ -55,7 +55,7 @@ async fn register(api: &Api) -> Result<HeaderValue, Error> {
     }
 }
 
-/// Waits for an event. Lambda takes the extension for initialized when it does, and sends none.
+/// Requests the next event. Lambda sends none, but ends the initialization only after this request.
 async fn wait(api: Arc<Api>, id: HeaderValue) {
     loop {
         let headers = HeaderMap::from_iter([(EXTENSION_ID, id.clone())]);

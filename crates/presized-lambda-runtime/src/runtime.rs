@@ -198,8 +198,8 @@ impl<H: Handler> Runtime<H> {
 
     /// Sets whether the log of a failed invocation contains the message of its error.
     ///
-    /// The default is `true`, because Lambda tells the error of an asynchronous invocation to nobody:
-    /// the log is the only place to find it. Set it to `false` if messages can quote secrets or
+    /// The default is `true`, because the caller of an asynchronous invocation gets no error: the log
+    /// is the only place to find it. Set it to `false` if messages can quote secrets or
     /// personal data of the event, as those of parsers do. The type of the error is logged always,
     /// and the caller gets the message in any case.
     pub fn log_error_messages(mut self, has_messages: bool) -> Self {

@@ -29,7 +29,7 @@ pub(super) struct Dispatcher {
     options: Function,
     queue: InvocationQueue,
     environments: Environments,
-    /// Whether the emulator starts environments when invocations need them.
+    /// `true` if the emulator starts environments when invocations need them.
     scales: bool,
     /// The failure that an external runtime has reported instead of polling.
     init_failure: Option<Failure>,

@@ -13,7 +13,7 @@ pub(super) struct Environment {
     pub(super) slot: RuntimeSlot,
     pub(super) log: FunctionLog,
     runtime: EnvironmentRuntime,
-    /// Whether the environment gets no more invocations.
+    /// `true` once the environment gets no more invocations.
     retired: bool,
     frozen_until: Option<Instant>,
 }
@@ -132,6 +132,6 @@ impl Environment {
     }
 }
 
-/// How long a runtime may take from a response to its next poll before an invocation starts another
+/// The time from a response of a runtime to its next poll, after which an invocation starts another
 /// environment. It is much longer than a runtime takes that has nothing else to do.
 const POLLS_AGAIN: Duration = Duration::from_secs(1);

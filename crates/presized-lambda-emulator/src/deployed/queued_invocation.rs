@@ -24,13 +24,13 @@ pub(crate) struct QueuedInvocation {
     pub(crate) takes_stream: bool,
     pub(crate) wants_log: bool,
     pub(crate) reply: Reply,
-    /// How many times the event is delivered again, because a fault says so.
+    /// The number of further deliveries that a fault has ordered.
     pub(crate) duplicates: u32,
-    /// How many times a failed event is delivered again, or `None` if its failure is ignored.
+    /// The number of further deliveries after a failure, or `None` if a failure is ignored.
     pub(crate) retries: Option<u32>,
-    /// How many times the event was delivered before.
+    /// The number of earlier deliveries.
     pub(crate) attempts: u32,
-    /// What happens to the environment.
+    /// The fault of the environment that a test has ordered.
     pub(crate) fault: Option<EnvironmentFault>,
 }
 

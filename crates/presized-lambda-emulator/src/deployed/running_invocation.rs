@@ -34,11 +34,11 @@ pub(super) struct RunningInvocation {
 /// An invocation that has ended.
 pub(super) struct EndedInvocation {
     pub(super) reply: Reply,
-    /// How long it ran.
+    /// The time from its start to its end.
     pub(super) took: Duration,
     /// A copy of the invocation if its event may be delivered again.
     pub(super) again: Option<Box<QueuedInvocation>>,
-    /// What happens to the environment.
+    /// The fault of the environment that a test has ordered.
     pub(super) fault: Option<EnvironmentFault>,
 }
 

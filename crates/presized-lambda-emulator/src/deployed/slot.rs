@@ -30,7 +30,7 @@ pub(super) struct RuntimeSlot {
     last_seen: Instant,
     /// When the runtime last ended an invocation, or was started.
     last_used: Instant,
-    /// Whether the runtime has polled.
+    /// `true` once the runtime has polled.
     initialised: bool,
     /// Set while the runtime waits until it is restored from its snapshot.
     restored: Option<oneshot::Sender<()>>,

@@ -21,7 +21,7 @@ pub(crate) struct Orders {
     freeze: watch::Receiver<Duration>,
 }
 
-/// What a runtime is to do.
+/// An order to a runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Order {
     Run,
@@ -33,7 +33,7 @@ enum Order {
 pub(crate) type Flushes = mpsc::Receiver<oneshot::Sender<()>>;
 
 impl RuntimeHandle {
-    /// Returns a handle, and what the runtime gets from it.
+    /// Returns a handle, and the receivers of the runtime.
     pub(crate) fn new() -> (Self, Orders, Flushes) {
         let (order, orders) = watch::channel(Order::Run);
         let (freeze, freezes) = watch::channel(Duration::ZERO);

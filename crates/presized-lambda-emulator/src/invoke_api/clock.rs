@@ -65,7 +65,7 @@ fn compact(time: DateTime) -> String {
     time.to_string().replace(['-', ':'], "")
 }
 
-/// How many seconds the time of a signature may differ
+/// The maximum difference of the time of a signature in seconds
 /// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html>).
 const WINDOW: i64 = 300;
 

@@ -17,7 +17,7 @@ use crate::text::Text;
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     pub(super) records: Vec<(usize, Record)>,
-    /// Whether the records are from one shard of a stream.
+    /// `true` if the records are from one shard of a stream.
     pub(super) is_stream: bool,
 }
 

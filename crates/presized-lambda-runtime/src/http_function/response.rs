@@ -49,7 +49,7 @@ pub(super) fn to_json(
             ErrorReport::new(MARSHAL, format!("value of header {name} is not UTF-8"))
         }
         WriteError::Io(error) if error.kind() == ErrorKind::FileTooLarge => too_large(format!(
-            "response exceeds {RESPONSE_MAX} bytes in JSON: its body has {} bytes",
+            "response exceeds {RESPONSE_MAX} bytes in JSON: its body has {} bytes; {SHORTER}",
             body.len()
         )),
         WriteError::Io(error) => ErrorReport::from_dyn(MARSHAL, &error),
@@ -62,7 +62,7 @@ pub(super) fn unreadable<E: Into<BoxError>>(error: CollectError<E>) -> ErrorRepo
     match error {
         CollectError::Body { source, .. } => body_failed(source),
         error if error.is_too_large() => {
-            too_large(format!("response body exceeds {RESPONSE_MAX} bytes"))
+            too_large(format!("response body exceeds {RESPONSE_MAX} bytes: {SHORTER}"))
         }
         // Its own message, without that of an error of the body.
         error => ErrorReport::new(UNREADABLE, error.to_string()),
@@ -219,6 +219,9 @@ const FRAME: usize = 160;
 
 /// The quotes, brackets, colon and comma of a header.
 const PUNCTUATION: usize = 8;
+
+/// The remedy for a response that is too large.
+const SHORTER: &str = "send less, or set `streaming` if the source reads streams";
 
 const TOO_LARGE: &str = "Function.ResponseSizeTooLarge";
 

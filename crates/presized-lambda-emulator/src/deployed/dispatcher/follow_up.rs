@@ -1,4 +1,4 @@
-//! What follows the end of an invocation: a further delivery of its event, or a report.
+//! The next delivery of an event after an invocation has ended, or the report of its failure.
 
 use std::mem;
 
