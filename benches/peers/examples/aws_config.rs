@@ -1,11 +1,12 @@
-//! Calls a function of AWS Lambda with the credentials and the region of `aws-config`.
+//! Calls a function of AWS Lambda with the settings of `aws-config`, such as the credentials of a
+//! profile or of a container.
 //!
 //! `cargo run --example aws_config -- NAME [PAYLOAD]`
 
 use std::error::Error;
 
 use aws_config::BehaviorVersion;
-use presized_lambda_invoke::Client;
+use presized_lambda_invoke::ClientBuilder;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -14,10 +15,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let payload = arguments.next().unwrap_or_default();
 
     let config = aws_config::load_defaults(BehaviorVersion::latest()).await;
-    let region = config.region().ok_or("no region")?;
-    let credentials = config.credentials_provider().ok_or("no credentials")?;
-    let client =
-        Client::builder().environment().region(region.as_ref()).credentials(credentials).build()?;
+    // Proxies and traces are not among the settings of `aws-config`.
+    let client = ClientBuilder::from_conf(&config).environment().build()?;
 
     println!("{}", client.invoke(function).payload(payload).send().await?.text()?);
     Ok(())
