@@ -1,5 +1,8 @@
 //! Missing and invalid settings.
 
+use std::fs;
+use std::path::Path;
+
 use presized_support::scripted::Scripted;
 
 use crate::{KEYS, assert_failure, assert_response, bare, ok, output_of, stderr};
@@ -51,6 +54,23 @@ async fn invalid_endpoint_is_an_error() {
     let mut command = bare("invoke");
     command.args(["hello", "--region", "eu-north-1", "--endpoint", "ftp://127.0.0.1"]);
     assert_failure(&output_of(command.envs(KEYS)).await, 2, "endpoint");
+}
+
+#[tokio::test]
+async fn system_without_root_certificates_is_an_error_with_a_remedy() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (empty, missing) = (directory.join("no-roots.pem"), directory.join("missing.pem"));
+    fs::write(&empty, "").unwrap();
+    for roots in [&empty, &missing] {
+        let mut command = bare("invoke");
+        command.args(["hello", "--region", "eu-north-1"]);
+        command.env("SSL_CERT_FILE", roots).env_remove("SSL_CERT_DIR");
+        let run = output_of(command.envs(KEYS)).await;
+        assert_failure(&run, 2, "this system has no root certificates: install them");
+        for remedy in ["set SSL_CERT_FILE", "root_certificates_pem()"] {
+            assert!(stderr(&run).contains(remedy), "{}", stderr(&run));
+        }
+    }
 }
 
 #[tokio::test]
