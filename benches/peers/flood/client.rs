@@ -46,7 +46,11 @@ pub(crate) fn run(job: &Job) -> Result<(), Error> {
 }
 
 async fn flood(job: &Job, tally: &Arc<Tally>) -> Result<(), Error> {
-    let client = api::presized(&job.server).timeout(TIMEOUT).build()?;
+    let mut settings = api::presized(&job.server).timeout(TIMEOUT);
+    if let Some(proxy) = &job.proxy {
+        settings = settings.proxy(proxy);
+    }
+    let client = settings.build()?;
     let mut callers = JoinSet::new();
     for _ in 0..job.in_flight {
         let (client, tally) = (client.clone(), Arc::clone(tally));

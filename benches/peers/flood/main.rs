@@ -1,5 +1,6 @@
 //! A hundred thousand calls, many at a time. One response in a hundred is broken. No call may be
-//! lost, none may run twice, and memory must not grow. All of it runs without TLS and then with TLS.
+//! lost, none may run twice, and memory must not grow. All of it runs without TLS, with TLS, and with
+//! TLS through an HTTP proxy.
 //!
 //! This process runs the server, which records each call. The client is a process of its own. The
 //! records of both are compared, call by call.
@@ -17,6 +18,7 @@ use presized_peers::api::Endpoint;
 use presized_support::bars::is_trial;
 use presized_support::client::Error;
 use presized_support::ledger::Ledger;
+use presized_support::relay::Relay;
 use serde::{Deserialize, Serialize};
 
 use crate::client::command;
@@ -30,16 +32,17 @@ fn main() -> Result<(), Error> {
     if let Some(job) = child::job() {
         return client::run(&serde_json::from_str(&job)?);
     }
-    flood(false)?;
-    flood(true)
+    [Path::Plain, Path::Tls, Path::Proxy].into_iter().try_for_each(flood)
 }
 
-fn flood(tls: bool) -> Result<(), Error> {
+fn flood(path: Path) -> Result<(), Error> {
     let calls = if is_trial() { 5_000 } else { 100_000 };
     // The heap of glibc reaches its final size after about 200,000 calls.
     let warm_up = 2 * calls;
-    let (server, record) = server::start(warm_up + calls, tls)?;
-    let job = Job { warm_up, calls, in_flight: 256, server };
+    let (server, record) = server::start(warm_up + calls, path != Path::Plain)?;
+    let relay = (path == Path::Proxy).then(|| Relay::start(server.address));
+    let proxy = relay.as_ref().map(|relay| format!("http://{}", relay.address()));
+    let job = Job { warm_up, calls, in_flight: 256, server, proxy };
     let start = Instant::now();
     let mut client = child::Client::start(&serde_json::to_string(&job)?, &[])?;
     let ends = client.ask(command::ENDS)?;
@@ -48,9 +51,31 @@ fn flood(tls: bool) -> Result<(), Error> {
     let memory = client.ask_numbers(command::MEMORY)?;
     client.finish()?;
     let outcome = Outcome::of(&record, ends.as_bytes(), memory);
-    println!("{}:\n", if tls { "With TLS" } else { "Without TLS" });
+    println!("{}:\n", path.name());
+    if let Some(relay) = &relay {
+        println!("{} tunnels of the proxy\n", relay.heads().len());
+    }
     report::print(&job, &outcome, &errors, time);
     outcome.verify()
+}
+
+/// The path of the calls to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Path {
+    Plain,
+    Tls,
+    /// TLS through a tunnel of an HTTP proxy.
+    Proxy,
+}
+
+impl Path {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "Without TLS",
+            Self::Tls => "With TLS",
+            Self::Proxy => "With TLS through a proxy",
+        }
+    }
 }
 
 /// The work of the client.
@@ -63,4 +88,6 @@ pub(crate) struct Job {
     /// Calls in flight at the same time.
     pub(crate) in_flight: u32,
     pub(crate) server: Endpoint,
+    /// The URL of an HTTP proxy.
+    pub(crate) proxy: Option<String>,
 }
