@@ -209,7 +209,7 @@ fn content_counts_after_its_body_is_finished() {
     assert_eq!(bank.free(), 10);
 }
 
-/// What a request looks at is bounded by the number of claims, and not by the number of bodies.
+/// The work of a request is bounded by the number of claims, and not by the number of bodies.
 #[test]
 fn claims_of_all_sizes_make_at_most_eight_classes_for_each_power_of_two() {
     let mut bank = Bank::new(u64::MAX);

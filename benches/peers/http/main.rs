@@ -66,7 +66,7 @@ pub(crate) struct Cell {
     pub(crate) source: Source,
     /// The length of the event in bytes.
     pub(crate) bytes: usize,
-    /// Whether the function has a current-thread runtime, and not that of `#[tokio::main]`.
+    /// The function has a current-thread runtime, and not that of `#[tokio::main]`.
     pub(crate) current_thread: bool,
 }
 

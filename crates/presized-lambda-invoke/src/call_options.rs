@@ -11,7 +11,7 @@ pub(super) struct CallOptions {
     pub(super) attempt_timeout: Option<Duration>,
     pub(super) stream_idle_timeout: Option<Duration>,
     pub(super) retry_after_send: bool,
-    /// How responses are read into one buffer.
+    /// The reader of responses that are read into one buffer.
     pub(super) reader: Reader,
 }
 

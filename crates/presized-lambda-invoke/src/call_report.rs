@@ -14,7 +14,7 @@ pub struct CallReport<'a> {
     pub function: &'a str,
     /// The qualifier, if it was set apart from the function name.
     pub qualifier: Option<&'a str>,
-    /// How the call ended.
+    /// The outcome of the call.
     pub outcome: Outcome,
     /// The status of the last response, if there was one.
     pub status: Option<StatusCode>,

@@ -123,7 +123,7 @@ fn normalized(path: &str) -> Cow<'_, str> {
         return Cow::Borrowed(path);
     }
     let mut segments = Vec::new();
-    // Whether the path ends in a folder, as `/a/` and `/a/.` do and `/a` does not.
+    // The path ends in a folder, as `/a/` and `/a/.` do and `/a` does not.
     let mut ends_in_slash = true;
     for segment in path.split('/') {
         ends_in_slash = matches!(segment, "" | "." | "..");

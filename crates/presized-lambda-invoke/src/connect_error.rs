@@ -13,7 +13,7 @@ use super::proxy::{Proxy, ProxyError};
 use super::transport::TransportError;
 use super::{BoxError, ConnectErrorKind};
 
-/// Why there is no connection, if the error of a lower layer does not say what to do about it.
+/// The reason why there is no connection, if the error of a lower layer does not say what to do about it.
 #[derive(Debug)]
 pub(super) enum ConnectError {
     /// The host has no address, or the resolver failed.

@@ -30,7 +30,7 @@ pub(super) fn from_env(
     }
 }
 
-/// Why a client has no credentials.
+/// The reason why a client has no credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoCredentials {
     /// None are set, and the environment is not read.

@@ -118,7 +118,7 @@ pub(super) fn dual_stack(lookup: &dyn Fn(&str) -> Option<String>) -> bool {
     is_true(lookup, "AWS_USE_DUALSTACK_ENDPOINT")
 }
 
-/// Why there is no endpoint.
+/// The reason why there is no endpoint.
 ///
 /// It never shows a URL, because a refused URL may have a password.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use super::service_error::request_id;
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionError {
-    /// Whether the function handled the error.
+    /// Says whether the function handled the error.
     pub kind: FunctionErrorKind,
     /// The member `errorType` of the payload.
     pub error_type: Option<String>,

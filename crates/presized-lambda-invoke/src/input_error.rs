@@ -2,7 +2,7 @@ use std::fmt;
 
 use http::HeaderName;
 
-/// Why an option of a call cannot be written into a request.
+/// The reason why an option of a call cannot be written into a request.
 #[derive(Debug)]
 pub(super) enum InputError {
     /// The payload cannot be serialized.

@@ -122,7 +122,7 @@ impl fmt::Display for Proxy {
     }
 }
 
-/// Why a proxy cannot be used.
+/// The reason why a proxy cannot be used.
 ///
 /// It never shows a URL, because it may have a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -175,7 +175,7 @@ impl PayloadHash {
     }
 }
 
-/// Why a request cannot be signed.
+/// The reason why a request cannot be signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SignError {
     Credential,

@@ -36,7 +36,7 @@ mod send_error;
 #[derive(Clone, Debug)]
 pub(super) struct Transport {
     client: legacy::Client<Connector, RequestBody>,
-    /// Whether all connections speak HTTP/1.1, so that every request needs `Host`.
+    /// All connections speak HTTP/1.1, so that every request needs `Host`.
     http1: bool,
     /// The proxy, if it reads the requests.
     proxy: Option<Proxy>,
@@ -163,7 +163,7 @@ pub(super) struct Sending {
     progress: Arc<Progress>,
     /// Named in the error.
     host: Option<Authority>,
-    /// Whether the URL says http.
+    /// The URL says http.
     plain: bool,
     /// The proxy, if it reads the request.
     proxy: Option<Proxy>,

@@ -268,7 +268,7 @@ impl Script {
         self.knows_end && !has_content && has_empty
     }
 
-    /// Whether the body has more than one frame of trailers.
+    /// Returns whether the body has more than one frame of trailers.
     pub fn has_several_trailers(&self) -> bool {
         self.steps.iter().filter(|step| matches!(step, Step::Trailers(_))).count() > 1
     }

@@ -7,7 +7,7 @@ use super::*;
 const CAPACITY: u64 = 3;
 const BODIES: usize = 3;
 
-/// What the tasks that read bodies know, beside the bank.
+/// The bank, and the tasks that read bodies.
 #[derive(Clone)]
 struct World {
     bank: Bank,

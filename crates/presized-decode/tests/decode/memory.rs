@@ -17,7 +17,7 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// What a body may take beside the limit and the memory of the decoders: hyper's buffers, and the
+/// The memory that a body may take beside the limit and the memory of the decoders: hyper's buffers, and the
 /// frames between the decoders and after them.
 const BESIDE: u64 = 256 * KIB;
 
@@ -39,7 +39,7 @@ fn bombs(pieces: usize) -> Vec<(Coding, u64, Vec<u8>)> {
     bombs
 }
 
-/// What the decoders of a coding hold beside the window at most, for a bomb.
+/// Returns the most that the decoders of a coding hold beside the window, for a bomb.
 fn beside_window(coding: Coding) -> u64 {
     match coding {
         Coding::Zstd => 481 * KIB,
@@ -47,7 +47,7 @@ fn beside_window(coding: Coding) -> u64 {
     }
 }
 
-/// How the content is collected.
+/// The way in which the content is collected.
 enum Target {
     /// Into a buffer that the caller has reserved.
     Appended,

@@ -20,7 +20,7 @@ pub(crate) struct QueuedInvocation {
     pub(crate) event: Bytes,
     /// The headers that the runtime gets with the event.
     pub(crate) headers: HeaderMap,
-    /// Whether the caller takes the response while it is written.
+    /// The caller takes the response while it is written.
     pub(crate) takes_stream: bool,
     pub(crate) wants_log: bool,
     pub(crate) reply: Reply,

@@ -44,7 +44,7 @@ pub(super) struct EndedInvocation {
 
 /// A running invocation as its response sees it.
 pub(super) struct ResponseStart {
-    /// Whether the caller takes the response while it is written.
+    /// The caller takes the response while it is written.
     pub(super) takes_stream: bool,
     /// Fails when the invocation ends.
     pub(super) invocation_ended: oneshot::Receiver<()>,

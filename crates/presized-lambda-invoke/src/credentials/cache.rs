@@ -231,7 +231,7 @@ impl Cached {
     }
 }
 
-/// Why the provider gave no credentials.
+/// The reason why the provider gave no credentials.
 #[derive(Clone, Debug)]
 pub(crate) struct CredentialsError {
     provider: &'static str,

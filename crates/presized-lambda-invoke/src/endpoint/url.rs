@@ -27,7 +27,7 @@ pub(super) fn parse(url: &str) -> Result<Endpoint, UrlError> {
     Ok(Endpoint { scheme: scheme.clone(), authority, host_header, base_path: base_path.to_owned() })
 }
 
-/// Why a URL cannot be an endpoint.
+/// The reason why a URL cannot be an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UrlError {
     Syntax,

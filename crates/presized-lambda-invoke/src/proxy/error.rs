@@ -7,7 +7,7 @@ use http::StatusCode;
 use super::Proxy;
 use crate::BoxError;
 
-/// Why there is no connection through a proxy.
+/// The reason why there is no connection through a proxy.
 #[derive(Debug)]
 pub(crate) enum ProxyError {
     /// There is no connection to the proxy.

@@ -10,7 +10,7 @@ use crate::BoxError;
 use crate::causes::find;
 use crate::request_body::Progress;
 
-/// Why there is no response.
+/// The reason why there is no response.
 #[derive(Debug)]
 pub(crate) struct SendError {
     pub(crate) source: BoxError,
@@ -22,7 +22,7 @@ pub(crate) struct SendError {
 #[derive(Debug)]
 pub(crate) struct TransportError {
     pub(super) host: Option<Authority>,
-    /// Whether the URL says http.
+    /// The URL says http.
     pub(super) plain: bool,
     pub(super) error: legacy::Error,
 }
@@ -62,7 +62,7 @@ impl StdError for TransportError {
     }
 }
 
-/// How far a request without a response may have come.
+/// The farthest point that a request without a response may have reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// There was no connection.

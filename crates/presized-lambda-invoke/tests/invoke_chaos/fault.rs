@@ -41,7 +41,7 @@ pub(crate) struct Faults {
     rng: Rng,
     weather: Weather,
     next: Place,
-    /// Whether the next fault ends the connection.
+    /// The next fault ends the connection.
     ends_next: bool,
     /// The time after which an idle connection is closed.
     pub(crate) patience: Duration,
@@ -50,7 +50,7 @@ pub(crate) struct Faults {
 /// The frequency of faults.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weather {
-    /// Whether bytes are duplicated.
+    /// Bytes are duplicated.
     pub(crate) duplicates: bool,
     /// The maximum of the additional bytes between most faults.
     pub(crate) respite: usize,

@@ -136,7 +136,7 @@ async fn relay(mut client: TcpStream, number: u32, proxied: Proxied) {
     }
 }
 
-/// Why no more bytes are passed on.
+/// The reason why no more bytes are passed on.
 enum Stop {
     /// The receiver sees the end of the stream.
     End,

@@ -15,7 +15,7 @@ pub(crate) struct Report<'a> {
     calls: u32,
     proxies: [&'a Tally; 2],
     server: &'a Server,
-    /// Whether the calls go through tunnels.
+    /// The calls go through tunnels.
     tunnelled: bool,
     right: u32,
     altered: u32,
