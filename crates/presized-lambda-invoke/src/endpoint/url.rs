@@ -73,7 +73,7 @@ fn without_default_port(authority: &Authority, scheme: &Scheme) -> Result<Author
     authority.try_into().map_err(|_| UrlError::Syntax)
 }
 
-/// Returns the port, or `default` if there is none or it is empty.
+/// Returns the port, or `default` if the URL has none or an empty one.
 pub(crate) fn port_of(authority: &Authority, default: u16) -> Result<u16, UrlError> {
     if authority.as_str().contains('@') {
         return Err(UrlError::UserInfo);

@@ -71,7 +71,9 @@ fn of_record(event: &Bytes, json: &RawValue) -> Result<(Record, Option<String>),
             let change = members.dynamodb.ok_or("dynamodb is missing")?;
             (RecordSource::DynamoDb, change.sequence_number, json.clone(), Some(String::new()))
         }
-        other => return Err(format!("source {other:?} is none of SQS, Kinesis and DynamoDB")),
+        other => {
+            return Err(format!("source {other:?} is not supported: use SQS, Kinesis or DynamoDB"));
+        }
     };
     // Lambda takes an empty id for a response that it cannot read.
     let id = id.filter(|id| !id.is_empty()).ok_or("id is missing")?.to_string();

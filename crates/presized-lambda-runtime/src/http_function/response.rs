@@ -15,13 +15,13 @@ use crate::{BoxError, ErrorReport};
 /// The form of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Of HTTP APIs and function URLs: one value for each header, and cookies.
+    /// The format of HTTP APIs and function URLs: one value for each header, and cookies.
     Version2,
-    /// Of REST and WebSocket APIs: several values for each header.
+    /// The format of REST and WebSocket APIs: several values for each header.
     Version1,
-    /// Of a load balancer: one value for each header, and a description of the status.
+    /// The format of a load balancer: one value for each header, and the text of the status.
     LoadBalancer,
-    /// Of a load balancer whose target group has multi-value headers.
+    /// The format of a load balancer whose target group has multi-value headers.
     LoadBalancerMultiValue,
 }
 

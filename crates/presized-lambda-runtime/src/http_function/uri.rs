@@ -83,7 +83,7 @@ fn staged<'e>(
     let below = path.strip_prefix('/').and_then(|path| path.strip_prefix(stage));
     let below = below.filter(|below| below.is_empty() || below.starts_with('/'));
     match (stage_path, below) {
-        // Of API Gateway's formats only that of REST APIs has no version.
+        // Among the formats of API Gateway, only the one of REST APIs has no version.
         (StagePath::Removed, Some(below)) if event.version.is_some() => {
             // Below a custom domain, this is not the stage.
             match (&context.api_id, &context.domain_prefix) {

@@ -141,7 +141,7 @@ async fn event_without_valid_records_fails_before_any_is_processed() {
         (without_id, "record 1: id is missing"),
         (empty_id, "record 1: id is missing"),
         (not_base64, "record 1: data is not base64"),
-        (other, "record 1: source \"aws:s3\" is none of"),
+        (other, "record 1: source \"aws:s3\" is not supported"),
     ];
     for (event, expected) in table {
         let (response, seen) = deliver(event, 10).await;
